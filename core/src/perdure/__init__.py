@@ -1,0 +1,1 @@
+"""Perdure keeps long-running LLM agents from forgetting."""

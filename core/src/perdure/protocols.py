@@ -1,0 +1,130 @@
+"""What the kernel needs from the world, as protocols; `perdure.session` injects the real ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from perdure.types import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from perdure.messages import Message
+    from perdure.types import ToolSchema
+
+
+class Clock(Protocol):
+    """Seconds since the epoch."""
+
+    def __call__(self) -> float:
+        """Return the current time."""
+
+
+@runtime_checkable
+class TokenCounter(Protocol):
+    """Counts tokens. Counting the same message again costs a look-up."""
+
+    @property
+    def name(self) -> str:
+        """Encoding or estimate in use, such as `o200k_base` or `estimate`."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the count is that of the model's own tokeniser."""
+
+    def count_text(self, text: str) -> int:
+        """Return the tokens of a text; text that looks like a special token is just text."""
+
+    def count_message(self, message: Mapping[str, Any], digest: bytes | None = None) -> int:
+        """Return the tokens of one message with its framing.
+
+        Args:
+            message: The message.
+            digest: `messages.digest(message)` when the caller has it already.
+        """
+
+    def count_tools(self, tools: Sequence[ToolSchema | Mapping[str, Any]]) -> int:
+        """Return the tokens of tool definitions, in any provider's shape."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CompletionRequest:
+    """One question to the summary model.
+
+    Attributes:
+        messages: System message first, then one user message; never with tools.
+        max_output_tokens: Limit for the answer.
+        timeout_s: Deadline of the call, retries included.
+        purpose: What it is for, such as `summary`; for accounting.
+    """
+
+    messages: tuple[Message, ...]
+    max_output_tokens: int
+    timeout_s: float
+    purpose: str = "summary"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CompletionResult:
+    """The model's answer.
+
+    Attributes:
+        finish_reason: As providers say it: `stop`, `length`, `tool_calls`, `content_filter`.
+    """
+
+    text: str
+    finish_reason: str = "stop"
+    usage: Usage = field(default_factory=Usage)
+    model: str = ""
+
+
+class Completer(Protocol):
+    """Asks the summary model; raises `SummarizerError` and nothing else when it fails."""
+
+    @property
+    def context_length(self) -> int | None:
+        """Tokens of input that the summary model accepts; None when unknown."""
+
+    def __call__(self, request: CompletionRequest) -> CompletionResult:
+        """Return the answer."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SearchHit:
+    """One place in the originals that answers a search.
+
+    Attributes:
+        ref: Handle of the original.
+        offset: Character offset of the excerpt in the original's text.
+        excerpt: The lines found.
+        score: Larger is better; comparable within one answer only.
+    """
+
+    ref: str
+    offset: int
+    excerpt: str
+    score: float
+    role: str = ""
+
+
+class BlobStore(Protocol):
+    """The session's content-addressed store of originals."""
+
+    def put_message(self, message: Mapping[str, Any], digest: bytes | None = None) -> str:
+        """Store a message and return its `ref:` handle; storing it again returns the same one."""
+
+    def put_range(self, refs: Iterable[str]) -> str:
+        """Store an ordered list of handles and return the handle that stands for all of them."""
+
+    def message(self, ref: str) -> Message:
+        """Return the message behind a handle; raises `StoreError` when there is none."""
+
+    def members(self, ref: str) -> list[str]:
+        """Return the message handles behind a handle, in order, ranges opened up."""
+
+    def text(self, ref: str) -> str:
+        """Return the readable text behind a handle, a range as a transcript."""
+
+    def search(self, query: str, limit: int = 10) -> list[SearchHit]:
+        """Return the places that fit a query in natural words, best first."""
