@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from perdure.messages import Message
+    from perdure.transcript import Entry, Replacement, View
     from perdure.types import ToolSchema
 
 
@@ -114,6 +115,9 @@ class BlobStore(Protocol):
     def put_message(self, message: Mapping[str, Any], digest: bytes | None = None) -> str:
         """Store a message and return its `ref:` handle; storing it again returns the same one."""
 
+    def put_messages(self, messages: Sequence[Message]) -> list[str]:
+        """Store many messages in one transaction and return their handles in order."""
+
     def put_range(self, refs: Iterable[str]) -> str:
         """Store an ordered list of handles and return the handle that stands for all of them."""
 
@@ -128,3 +132,57 @@ class BlobStore(Protocol):
 
     def search(self, query: str, limit: int = 10) -> list[SearchHit]:
         """Return the places that fit a query in natural words, best first."""
+
+
+class WireCopy(Protocol):
+    """A request in a provider's shape."""
+
+    @property
+    def messages(self) -> Sequence[Mapping[str, Any]]:
+        """The messages (or items) to send."""
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What a person should know about the request."""
+
+
+class Codec(Protocol):
+    """Reads and writes the formats of providers."""
+
+    def parse(self, messages: object) -> tuple[list[Entry], str, list[Mapping[str, Any]]]:
+        """Return entries, name of the format, and tool definitions found in a request body."""
+
+    def wire(self, view: View, format_or_dialect: str) -> WireCopy:
+        """Return what would be sent; raises `InvariantError` when it cannot be made valid."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Snapshot:
+    """What a session has to remember to go on exactly where it stopped.
+
+    Attributes:
+        replacements: Those of the view.
+        length: Transcript messages that had been seen.
+        chain: Chain hash of the transcript at `length`.
+        handoffs: Fingerprints of every handoff that this session has made.
+        engine: Name of the engine that wrote `engine_state`.
+        engine_state: The engine's own JSON-able state.
+    """
+
+    replacements: tuple[Replacement, ...] = ()
+    length: int = 0
+    chain: str = ""
+    compaction_count: int = 0
+    handoffs: tuple[str, ...] = ()
+    engine: str = ""
+    engine_state: Any = None
+
+
+class SessionStore(Protocol):
+    """Keeps one session's snapshot; the only commit point."""
+
+    def load(self) -> Snapshot | None:
+        """Return the stored snapshot, or None for a new session."""
+
+    def save(self, snapshot: Snapshot) -> bool:
+        """Store the snapshot; False when another holder has moved the session on."""

@@ -1,0 +1,89 @@
+"""How a summary is told from everything else: typed metadata first, a digest-checked marker second.
+
+A handoff carries `{"_perdure": {"kind": "handoff", ...}}` while it is ours, and opens and closes
+with a versioned marker line in its text. A store that drops metadata leaves the text; the text is
+believed only if its digest is one that this session has made, so that a marker quoted in a tool
+result or typed by a user can never pose as a handoff.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from perdure.messages import PRIVATE_KEY, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from perdure.messages import Message
+
+VERSION = 1
+OPENING = f"[Perdure handoff v{VERSION}"
+CLOSING = f"[End of Perdure handoff v{VERSION}]"
+
+
+def make(text: str, role: str, **metadata: object) -> Message:
+    """Return a handoff message with its private metadata."""
+    kind = {"kind": "handoff", "version": VERSION, **metadata}
+    return {"role": role, "content": text, PRIVATE_KEY: kind}  # type: ignore[typeddict-unknown-key]
+
+
+def is_handoff(message: Mapping[str, Any]) -> bool:
+    """Return whether the message is marked as a handoff by metadata."""
+    mark = message.get(PRIVATE_KEY)
+    return isinstance(mark, dict) and mark.get("kind") == "handoff"
+
+
+def fingerprint(text: str) -> str:
+    """Return the digest by which a handoff's text is known."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def find(text: str, known: Collection[str]) -> tuple[int, int] | None:
+    """Return where in `text` a known handoff starts and ends, or None."""
+    start = text.find(OPENING)
+    while start >= 0:
+        close = text.find(CLOSING, start)
+        if close < 0:
+            return None
+        end = close + len(CLOSING)
+        if fingerprint(text[start:end]) in known:
+            return start, end
+        start = text.find(OPENING, start + 1)
+    return None
+
+
+def restore(message: Message, known: Collection[str]) -> list[Message]:
+    """Return a message that came back from outside with a known handoff set apart and marked again.
+
+    Metadata that we did not put there is dropped. A handoff that was merged with a neighbour on
+    the wire becomes a message of its own again.
+    """
+    plain = message
+    if PRIVATE_KEY in message:
+        plain = {k: v for k, v in message.items() if k != PRIVATE_KEY}  # type: ignore[assignment]
+    text = text_of(plain) if plain.get("role") in ("user", "assistant") else ""
+    place = find(text, known) if OPENING in text else None
+    if place is None:
+        return [plain]
+    start, end = place
+    mark = message.get(PRIVATE_KEY)
+    metadata = dict(mark) if isinstance(mark, dict) else {}  # type: ignore[call-overload]
+    metadata.pop("kind", None)
+    metadata.pop("version", None)
+    found = [make(text[start:end], str(plain["role"]), **metadata)]
+    before, after = text[:start].rstrip(), text[end:].lstrip()
+    if before:
+        found.insert(0, {**plain, "content": before})
+    images = [part for part in plain.get("content") or () if _is_kept(part)]
+    if images:
+        texts = [{"type": "text", "text": after}] if after else []
+        found.append({**plain, "content": [*texts, *images]})
+    elif after:
+        found.append({**plain, "content": after})
+    return found
+
+
+def _is_kept(part: object) -> bool:
+    return isinstance(part, dict) and not isinstance(part.get("text"), str)

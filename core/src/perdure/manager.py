@@ -1,0 +1,636 @@
+"""`EngineSession`: the typed façade that hosts use.
+
+It owns the session's view, hands it to the selected engine, lets the guards judge the result,
+stores originals before anything is replaced, and commits the new view. Failures of an engine do
+not reach the host as exceptions: they are recorded, shown, and answered by the built-in engine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from perdure import handoff
+from perdure.defaults import Defaults
+from perdure.errors import EngineContractError, PerdureError, StoreError
+from perdure.guards import Guards
+from perdure.messages import PRIVATE_KEY, is_system
+from perdure.protocols import Snapshot
+from perdure.registry import EngineHooks
+from perdure.transcript import Entry, Replacement, Transcript, View
+from perdure.types import (
+    Budget,
+    Compression,
+    Decision,
+    EngineStatus,
+    Reason,
+    ToolSchema,
+    Trigger,
+    TurnOutcome,
+    Usage,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from types import TracebackType
+
+    from perdure.messages import Message
+    from perdure.protocols import BlobStore, Clock, Codec, SessionStore, TokenCounter, WireCopy
+    from perdure.registry import Observers
+    from perdure.types import ModelInfo, SessionRef
+
+logger = logging.getLogger(__name__)
+
+FAILURES_UNTIL_QUARANTINE = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionParts:
+    """What `EngineSession` is made of; `perdure.session.open_session` puts it together.
+
+    Attributes:
+        engines: Makes an engine instance by role: `selected` or `builtin`. The maker is called at
+            most once per role.
+        budget: Budget for the current model and a number of fixed tokens.
+        core_tools: Tools that core offers in every session, and the function that answers them.
+        close: Releases stores and workers.
+    """
+
+    session: SessionRef
+    engine: str
+    requested: str
+    make_selected: Callable[[EngineState], object]
+    make_builtin: Callable[[EngineState], object]
+    builtin: str
+    model: ModelInfo
+    budget: Callable[[ModelInfo, int], Budget]
+    counter: TokenCounter
+    blobs: BlobStore
+    store: SessionStore
+    codec: Codec
+    observers: Observers
+    clock: Clock
+    core_tools: tuple[ToolSchema, ...] = ()
+    call_core_tool: Callable[[str, Mapping[str, Any]], str | Mapping[str, Any]] | None = None
+    offers_tools: bool = False
+    warnings: tuple[str, ...] = ()
+    close: Callable[[], None] = lambda: None
+
+
+class EngineState:
+    """The durable state of one engine, read at its start and written with the next commit."""
+
+    def __init__(self, value: Any = None) -> None:  # noqa: ANN401 - the engine's own JSON
+        """Take the stored value."""
+        self._value = value
+
+    def load(self) -> Any:  # noqa: ANN401 - the engine's own JSON
+        """Return what was saved last."""
+        return self._value
+
+    def save(self, value: Any) -> None:  # noqa: ANN401 - the engine's own JSON
+        """Keep a JSON-able value; it becomes durable with the compaction it belongs to."""
+        self._value = value
+
+
+class EngineSession:
+    """One conversation and the engine that keeps it within its window.
+
+    Messages may be given as OpenAI chat messages, Responses items or Anthropic messages, as a list
+    or as a whole request body; what comes back has the same shape. All methods may be called from
+    any thread; calls into the engine run one at a time. The methods that start with `a` do the
+    same in a worker thread, for async hosts.
+    """
+
+    def __init__(self, parts: SessionParts) -> None:
+        """Open the session; use `perdure.open_session` instead of calling this."""
+        self._parts = parts
+        self._lock = threading.RLock()
+        self._compressing = threading.Lock()
+        self._model = parts.model
+        self._failures: list[str] = []
+        self._in_a_row = 0
+        self._quarantined: str | None = None
+        self._ended = False
+        self._format = "openai"
+        self._usage: Usage | None = None
+        self._is_awaiting = False
+        self._stored = parts.store.load()
+        snapshot = self._stored or Snapshot()
+        self._count_done = snapshot.compaction_count
+        self._handoffs = set(snapshot.handoffs)
+        known = snapshot.engine_state if snapshot.engine == parts.engine else None
+        self._state = EngineState(known)
+        self._view = View()
+        self._defaults = Defaults(self.count_tokens)
+        self._hooks = self._hooked(parts.make_selected(self._state), parts.engine)
+        parts.observers.notify(
+            "engine_resolved",
+            engine=parts.engine,
+            requested=parts.requested,
+            warnings=parts.warnings,
+        )
+        self._hooks.on_session_start(self._view.transcript)
+        self._hooks.update_model(self._model)
+        parts.observers.notify("on_session_start", history=self._view.transcript)
+        self._tools = self._hooks.get_tool_schemas()
+
+    def _hooked(self, engine: object, name: str) -> EngineHooks:
+        guards = Guards(
+            name, defaults=self._defaults, count=self.count_tokens, report=self._on_failure
+        )
+        return EngineHooks(
+            engine,
+            name=name,
+            session=self._parts.session,
+            core_plugins=(self._defaults, guards),
+        )
+
+    # ---------------------------------------------------------------- what there is
+
+    @property
+    def session_id(self) -> str:
+        """Name of the session."""
+        return self._parts.session.session_id
+
+    @property
+    def current(self) -> View:
+        """The view as engines see it."""
+        return self._view
+
+    @property
+    def blobs(self) -> BlobStore:
+        """The store of this session's originals."""
+        return self._parts.blobs
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What went wrong or was given up while the session was opened."""
+        return self._parts.warnings
+
+    def count_tokens(
+        self, view: View | None = None, tools: Sequence[ToolSchema | Mapping[str, Any]] = ()
+    ) -> int:
+        """Return the tokens of a view (by default the current one) with tool schemas."""
+        counter = self._parts.counter
+        view = self._view if view is None else view
+        total = sum(
+            counter.count_message(entry.message, entry.digest) for entry in view.sent.entries()
+        )
+        return total + (counter.count_tools(tools) if tools else 0)
+
+    def budget(self, tools: Sequence[ToolSchema | Mapping[str, Any]] = ()) -> Budget:
+        """Return the numbers that decide, for the current model and these tools."""
+        counter = self._parts.counter
+        fixed = counter.count_tools(tools) if tools else 0
+        for entry in self._view.sent.entries():
+            if not is_system(entry.message):
+                break
+            fixed += counter.count_message(entry.message, entry.digest)
+        return self._parts.budget(self._model, fixed)
+
+    def view(self, dialect: str | None = None) -> WireCopy:
+        """Return what would be sent now, by default in the format that messages came in.
+
+        Raises:
+            InvariantError: A list that we changed cannot be made valid for the dialect.
+            ConfigError: There is no such dialect; the message names the nearest.
+        """
+        return self._parts.codec.wire(self._view, dialect or self._format)
+
+    def status(self) -> EngineStatus:
+        """Return what a user wants to know about the session."""
+        with self._lock:
+            budget = self.budget()
+            own = self._hooks.get_status()
+            details = dict(own) if isinstance(own, dict) else {}
+            known = own if isinstance(own, EngineStatus) else EngineStatus(details=details)
+            usage = self._usage.prompt_tokens if self._usage else None
+            return replace(
+                known,
+                engine=self._hooks.name,
+                requested_engine=self._parts.requested,
+                last_prompt_tokens=-1 if self._is_awaiting else usage,
+                trigger_tokens=budget.trigger_tokens,
+                hygiene_tokens=budget.hygiene_tokens,
+                context_length=self._model.context_length,
+                compaction_count=self._count_done,
+                quarantined=self._quarantined,
+                failures=tuple(self._failures),
+            )
+
+    # ---------------------------------------------------------------- messages come in
+
+    def append(self, new_messages: object) -> None:
+        """Add new messages at the end; costs only what is new.
+
+        Raises:
+            InputError: A message cannot be read; nothing is added then.
+        """
+        with self._lock:
+            entries, self._format, _ = self._parts.codec.parse(new_messages)
+            fresh = len(self._view.transcript)
+            self._view = self._view.append(self._restored(entries))
+            self._ingest(fresh)
+
+    def load(self, messages: object) -> list[Mapping[str, Any]]:
+        """Take a whole history, as a client sends it with every request.
+
+        What is known of it keeps its replacements, also when the client has taken a compacted list
+        as its own. Returns the tool definitions of a request body, if it has any.
+        """
+        with self._lock:
+            entries, self._format, tools = self._parts.codec.parse(messages)
+            restored = self._restored(entries)
+            if self._stored is not None:
+                fresh = self._resume(restored, self._stored)
+                self._stored = None
+            else:
+                fresh = self._recognise(restored)
+            self._ingest(fresh)
+            return tools
+
+    def _restored(self, entries: list[Entry]) -> list[Entry]:
+        """Set known handoffs apart again and drop private marks that are not ours."""
+        restored: list[Entry] = []
+        for entry in entries:
+            content = entry.message.get("content")
+            if PRIVATE_KEY in entry.message or (
+                self._handoffs and content and handoff.OPENING in str(content)
+            ):
+                parts = handoff.restore(entry.message, self._handoffs)
+                if len(parts) > 1 or parts[0] != entry.message:
+                    restored += map(Entry.of, parts)
+                    continue
+            restored.append(entry)
+        return restored
+
+    def _resume(self, entries: list[Entry], snapshot: Snapshot) -> int:
+        transcript = Transcript(entries)
+        valid = [
+            made
+            for made in snapshot.replacements
+            if made.last < len(transcript) and transcript.chain(made.last) == made.chain
+        ]
+        self._view = View(transcript, valid)
+        seen = snapshot.length
+        is_known = 0 < seen <= len(transcript) and transcript.chain(seen - 1) == snapshot.chain
+        return seen if is_known else 0
+
+    def _recognise(self, entries: list[Entry]) -> int:
+        before = len(self._view.transcript)
+        view, shared = self._view.recognise_adopted(entries)
+        if shared:
+            self._view = view
+            return len(view.transcript) - (len(entries) - shared)
+        shared = self._view.transcript.common_prefix(entries)
+        self._view = self._view.recognise(entries)
+        return min(before, shared)
+
+    def _ingest(self, fresh: int) -> None:
+        """Show new messages to the engine and take what it shortened."""
+        entries = self._view.transcript.entries(fresh)
+        if not entries:
+            return
+        messages = [entry.message for entry in entries]
+        shortened = self._hooks.on_messages(messages, self._view.transcript)
+        made = [
+            Replacement(
+                first=fresh + offset,
+                last=fresh + offset,
+                kind="shortened",
+                messages=(new,),
+                chain=self._view.transcript.chain(fresh + offset),
+            )
+            for offset, (new, old) in enumerate(zip(shortened or (), messages, strict=False))
+            if new is not old and new != old
+        ]
+        if made:
+            self._commit(tuple(made))
+
+    # ---------------------------------------------------------------- deciding
+
+    def should_compress_preflight(
+        self, tools: Sequence[ToolSchema | Mapping[str, Any]] = ()
+    ) -> Decision:
+        """Return whether the request should be made smaller before it is sent."""
+        with self._lock:
+            budget = self.budget(tools)
+            decision = self._hooks.should_compress_preflight(self._view, tools, budget)  # type: ignore[arg-type]
+            return self._decided(decision, Trigger.PREFLIGHT)
+
+    def should_compress(self, usage: Usage | None = None) -> Decision:
+        """Return whether the context should be made smaller after a response."""
+        with self._lock:
+            known = usage or self._usage
+            prompt_tokens = None if self._is_awaiting or known is None else known.prompt_tokens
+            decision = self._hooks.should_compress(prompt_tokens, self.budget())
+            return self._decided(decision, Trigger.AFTER_RESPONSE)
+
+    def _decided(self, decision: Decision, trigger: Trigger) -> Decision:
+        self._parts.observers.notify("decided", decision=decision, trigger=trigger)
+        return decision
+
+    def update_from_response(self, usage: Usage) -> None:
+        """Take note of the provider's own counts."""
+        with self._lock:
+            self._usage, self._is_awaiting = usage, False
+            self._hooks.update_from_response(usage)
+            self._parts.observers.notify("update_from_response", usage=usage)
+
+    def update_model(self, model: ModelInfo) -> None:
+        """Go on with another model or window; forgets what the old one reported."""
+        with self._lock:
+            self._model, self._usage = model, None
+            self._hooks.update_model(model)
+            self._parts.observers.notify("update_model", model=model)
+
+    def complete_turn(self, outcome: TurnOutcome = TurnOutcome.COMPLETED) -> None:
+        """Tell that the agent has finished a turn."""
+        with self._lock:
+            told = {"messages": self._view, "usage": self._usage, "outcome": outcome}
+            self._hooks.on_turn_complete(self._view, self._usage, outcome)
+            self._parts.observers.notify("on_turn_complete", **told)
+
+    def select_context(
+        self, incoming: Message | None = None, dialect: str | None = None
+    ) -> WireCopy:
+        """Return the messages for one request: the engine's choice, or the view."""
+        with self._lock:
+            chosen = self._hooks.select_context(
+                self._view, self._view.transcript, incoming, self.budget()
+            )
+            view = self._view if chosen is None else View.of(chosen)
+            return self._parts.codec.wire(view, dialect or self._format)
+
+    # ---------------------------------------------------------------- compressing
+
+    def compress(
+        self,
+        messages: object = None,
+        *,
+        trigger: Trigger = Trigger.MANUAL,
+        focus_topic: str | None = None,
+        memory_context: str | None = None,
+        tools: Sequence[ToolSchema | Mapping[str, Any]] = (),
+    ) -> Compression:
+        """Make the context smaller, if there is something to gain.
+
+        Args:
+            messages: The whole history, or None for what was appended. Never changed.
+            trigger: Why; MANUAL and OVERFLOW do not wait for a threshold.
+            focus_topic: What should be kept best.
+            memory_context: Text of a long-term memory, as data.
+            tools: Tool definitions that are sent along; they count.
+
+        Returns:
+            Always a `Compression`, true when the list changed. `reason` and `detail` say what
+            happened, `messages` is what to send now, in the format that came in.
+
+        Raises:
+            InputError: The messages cannot be read.
+        """
+        if not self._compressing.acquire(blocking=trigger is Trigger.OVERFLOW):
+            return self._outcome(Reason.BUSY, "another compaction of this session is running")
+        try:
+            with self._lock:
+                started = self._parts.clock()
+                found = self.load(messages) if messages is not None else []
+                result = self._compress(
+                    trigger, focus_topic, memory_context, tuple(tools) or tuple(found)
+                )
+                result = replace(result, duration_s=max(0.0, self._parts.clock() - started))
+                self._parts.observers.notify("compressed", compression=result, trigger=trigger)
+                return result
+        finally:
+            self._compressing.release()
+
+    def _compress(
+        self,
+        trigger: Trigger,
+        focus_topic: str | None,
+        memory_context: str | None,
+        tools: tuple[ToolSchema | Mapping[str, Any], ...],
+    ) -> Compression:
+        budget = self.budget(tools)
+
+        def ask(hooks: EngineHooks) -> Compression | None:
+            return hooks.compress(
+                self._view,
+                budget=budget,
+                trigger=trigger,
+                focus_topic=focus_topic,
+                memory_context=memory_context,
+            )
+
+        hooks, is_fallback = self._hooks, False
+        try:
+            result = ask(hooks)
+        except PerdureError as error:
+            self._on_failure("compress", error)
+            if trigger is not Trigger.OVERFLOW or hooks.name == self._parts.builtin:
+                return self._outcome(Reason.FAILED, str(error), warnings=(str(error),))
+            result, is_fallback = self._rescue(ask), True
+        if result is None:
+            return self._outcome(Reason.NOOP, "nothing in the messages is worth compressing")
+        committed = self._commit(result.replacements)
+        if committed is not None:
+            return committed
+        self._in_a_row, self._is_awaiting = 0, True
+        return self._outcome(
+            Reason.DONE,
+            result.detail,
+            result=replace(result, fallback_used=result.fallback_used or is_fallback),
+        )
+
+    def _rescue(self, ask: Callable[[EngineHooks], Compression | None]) -> Compression | None:
+        """Let the built-in compress the same untouched input: the request has to fit now."""
+        builtin = self._hooked(self._parts.make_builtin(EngineState(None)), self._parts.builtin)
+        try:
+            return ask(builtin)
+        except PerdureError as error:
+            self._on_failure("compress", error)
+            return None
+
+    def _commit(self, made: tuple[Replacement, ...]) -> Compression | None:
+        """Store originals, then the new view; returns an outcome only when that failed."""
+        try:
+            kept = tuple(self._with_originals(new) for new in made)
+            view = self._view.apply(kept)
+            handoffs = {
+                handoff.fingerprint(str(message.get("content")))
+                for new in kept
+                for message in new.messages
+                if handoff.is_handoff(message)
+            }
+            is_compaction = any(new.kind != "shortened" for new in kept)
+            snapshot = Snapshot(
+                replacements=view.replacements,
+                length=len(view.transcript),
+                chain=view.transcript.head,
+                compaction_count=self._count_done + is_compaction,
+                handoffs=tuple(sorted(self._handoffs | handoffs)),
+                engine=self._hooks.name,
+                engine_state=self._state.load(),
+            )
+            if not self._parts.store.save(snapshot):
+                text = "another holder of this session compacted it meanwhile; its view is kept"
+                self._stored = self._parts.store.load()
+                return self._outcome(Reason.BUSY, text)
+        except StoreError as error:
+            self._failures.append(str(error))
+            reason = Reason.BUSY if error.is_transient else Reason.FAILED
+            return self._outcome(reason, str(error), warnings=(str(error),))
+        self._view = view
+        self._handoffs |= handoffs
+        self._count_done += is_compaction
+        return None
+
+    def _with_originals(self, made: Replacement) -> Replacement:
+        entries = self._view.transcript.entries(made.first, made.last + 1)
+        refs = self._parts.blobs.put_messages([entry.message for entry in entries])
+        if made.refs:
+            return made
+        handles = refs if len(refs) == 1 else [self._parts.blobs.put_range(refs)]
+        return replace(made, refs=tuple(handles))
+
+    def _outcome(
+        self,
+        reason: Reason,
+        detail: str,
+        *,
+        result: Compression | None = None,
+        warnings: tuple[str, ...] = (),
+    ) -> Compression:
+        """Return a compression for the host: wire messages in the format that came in."""
+        wire = self._parts.codec.wire(self._view, self._format)
+        made = result or Compression()
+        tokens = self.count_tokens() if made.tokens_after is None else made.tokens_after
+        return replace(
+            made,
+            reason=reason,
+            detail=detail or made.detail,
+            messages=tuple(wire.messages),  # type: ignore[arg-type]
+            view=self._view,
+            engine=made.engine or self._hooks.name,
+            tokens_before=tokens if made.tokens_before is None else made.tokens_before,
+            tokens_after=tokens,
+            warnings=(*made.warnings, *warnings, *wire.warnings),
+        )
+
+    # ---------------------------------------------------------------- tools
+
+    def tool_schemas(self) -> tuple[ToolSchema, ...]:
+        """Return the tools to offer to the agent, core's and the engine's; fixed for the session."""
+        return (*self._parts.core_tools, *self._tools)
+
+    def call_tool(self, name: str, arguments: Mapping[str, Any]) -> str | Mapping[str, Any]:
+        """Answer a call of one of `tool_schemas()`; a bad call is answered, never raised."""
+        with self._lock:
+            if self._parts.call_core_tool and any(
+                tool.name == name for tool in self._parts.core_tools
+            ):
+                return self._parts.call_core_tool(name, arguments)
+            return self._hooks.handle_tool_call(name, arguments, self._view)
+
+    # ---------------------------------------------------------------- failing and ending
+
+    def _on_failure(self, hook: str, error: PerdureError) -> None:
+        if isinstance(error, StoreError) and error.is_transient:
+            self._failures.append(str(error))
+            return
+        self._failures.append(str(error))
+        self._in_a_row += 1
+        is_broken = isinstance(error, EngineContractError)
+        is_over = is_broken or self._in_a_row >= FAILURES_UNTIL_QUARANTINE
+        logger.warning("engine %r failed in %s: %s", self._hooks.name, hook, error)
+        if is_over and self._hooks.name != self._parts.builtin and self._quarantined is None:
+            self._quarantine(str(error))
+        self._parts.observers.notify(
+            "engine_failed",
+            engine=self._parts.engine,
+            hook=hook,
+            error=error,
+            is_quarantined=self._quarantined is not None,
+        )
+
+    def _quarantine(self, why: str) -> None:
+        """Let the built-in serve from now on; replacements and tools stay as they are."""
+        self._quarantined = why
+        self._state = EngineState(None)
+        old = self._hooks
+        self._hooks = self._hooked(self._parts.make_builtin(self._state), self._parts.builtin)
+        self._hooks.on_session_start(self._view.transcript)
+        self._hooks.update_model(self._model)
+        logger.warning("engine %r is in quarantine: %s", old.name, why)
+        self._retired = old
+
+    _retired: EngineHooks | None = None
+
+    def end(self, reason: str = "completed") -> None:
+        """Close the session; a second call does nothing."""
+        with self._lock:
+            if self._ended:
+                return
+            self._ended = True
+            for hooks in filter(None, (self._retired, self._hooks)):
+                hooks.on_session_end(self._view, reason)
+            self._parts.observers.notify("on_session_end", messages=self._view, reason=reason)
+            self._parts.close()
+
+    def __enter__(self) -> EngineSession:
+        """Return the session."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the session, as failed when an exception passes through."""
+        self.end("completed" if error is None else "failed")
+
+    # ---------------------------------------------------------------- async twins
+
+    async def acompress(self, messages: object = None, **options: Any) -> Compression:  # noqa: ANN401
+        """Do what `compress` does, in a worker thread."""
+        return await asyncio.to_thread(self.compress, messages, **options)
+
+    async def aappend(self, new_messages: object) -> None:
+        """Do what `append` does, in a worker thread."""
+        await asyncio.to_thread(self.append, new_messages)
+
+    async def aview(self, dialect: str | None = None) -> WireCopy:
+        """Do what `view` does, in a worker thread."""
+        return await asyncio.to_thread(self.view, dialect)
+
+    async def aselect_context(
+        self, incoming: Message | None = None, dialect: str | None = None
+    ) -> WireCopy:
+        """Do what `select_context` does, in a worker thread."""
+        return await asyncio.to_thread(self.select_context, incoming, dialect)
+
+    async def acall_tool(self, name: str, arguments: Mapping[str, Any]) -> str | Mapping[str, Any]:
+        """Do what `call_tool` does, in a worker thread."""
+        return await asyncio.to_thread(self.call_tool, name, arguments)
+
+    async def aend(self, reason: str = "completed") -> None:
+        """Do what `end` does, in a worker thread."""
+        await asyncio.to_thread(self.end, reason)
+
+    async def __aenter__(self) -> EngineSession:
+        """Return the session."""
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the session, as failed when an exception passes through."""
+        await self.aend("completed" if error is None else "failed")
