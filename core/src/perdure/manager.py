@@ -524,7 +524,7 @@ class EngineSession:
     # ---------------------------------------------------------------- tools
 
     def tool_schemas(self) -> tuple[ToolSchema, ...]:
-        """Return the tools to offer to the agent, core's and the engine's; fixed for the session."""
+        """Return the tools to offer to the agent; the list does not change during a session."""
         return (*self._parts.core_tools, *self._tools)
 
     def call_tool(self, name: str, arguments: Mapping[str, Any]) -> str | Mapping[str, Any]:
