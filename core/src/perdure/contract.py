@@ -74,7 +74,7 @@ def _check_plugin(
             if _own_attribute(plugin, attribute) is not None:
                 _check_method(plugin, attribute, hooks[attribute], name=name, kind=kind)
         elif attribute.startswith(HOOK_PREFIXES) and _looks_like_hook(plugin, attribute):
-            near = difflib.get_close_matches(attribute, hooks, n=1, cutoff=0.0)[0]
+            near = _nearest_hook(attribute, hooks)
             text = (
                 f"{kind} {name!r} has a method {attribute!r} that is no hook; did you mean "
                 f"{near!r}? Start its name with an underscore if it is your own"
@@ -82,6 +82,11 @@ def _check_plugin(
             raise EngineContractError(
                 text, engine=name, hook=attribute, declared=attribute, expected=near
             )
+
+
+def _nearest_hook(attribute: str, hooks: dict[str, tuple[str, ...]]) -> str:
+    longer = [hook for hook in hooks if attribute.startswith(hook)]
+    return (longer or difflib.get_close_matches(attribute, hooks, n=1, cutoff=0.0))[0]
 
 
 def _check_method(

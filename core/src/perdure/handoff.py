@@ -60,9 +60,10 @@ def restore(message: Message, known: Collection[str]) -> list[Message]:
     Metadata that we did not put there is dropped. A handoff that was merged with a neighbour on
     the wire becomes a message of its own again.
     """
-    plain = message
-    if PRIVATE_KEY in message:
-        plain = {k: v for k, v in message.items() if k != PRIVATE_KEY}  # type: ignore[assignment]
+    content = message.get("content")
+    if PRIVATE_KEY not in message and not (content and OPENING in str(content)):
+        return [message]
+    plain = {k: v for k, v in message.items() if k != PRIVATE_KEY}
     text = text_of(plain) if plain.get("role") in ("user", "assistant") else ""
     place = find(text, known) if OPENING in text else None
     if place is None:

@@ -13,14 +13,13 @@ import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from perdure import handoff
 from perdure.defaults import Defaults
 from perdure.errors import EngineContractError, PerdureError, StoreError
 from perdure.guards import Guards
-from perdure.messages import PRIVATE_KEY, is_system
-from perdure.protocols import Snapshot
+from perdure.history import History
+from perdure.messages import is_system
 from perdure.registry import EngineHooks
-from perdure.transcript import Entry, Replacement, Transcript, View
+from perdure.transcript import Replacement, View
 from perdure.types import (
     Budget,
     Compression,
@@ -115,16 +114,11 @@ class EngineSession:
         self._in_a_row = 0
         self._quarantined: str | None = None
         self._ended = False
-        self._format = "openai"
         self._usage: Usage | None = None
         self._is_awaiting = False
-        self._stored = parts.store.load()
-        snapshot = self._stored or Snapshot()
-        self._count_done = snapshot.compaction_count
-        self._handoffs = set(snapshot.handoffs)
-        known = snapshot.engine_state if snapshot.engine == parts.engine else None
-        self._state = EngineState(known)
-        self._view = View()
+        self._history = History(blobs=parts.blobs, store=parts.store, codec=parts.codec)
+        stored = self._history.snapshot
+        self._state = EngineState(stored.engine_state if stored.engine == parts.engine else None)
         self._defaults = Defaults(self.count_tokens)
         self._hooks = self._hooked(parts.make_selected(self._state), parts.engine)
         parts.observers.notify(
@@ -133,9 +127,9 @@ class EngineSession:
             requested=parts.requested,
             warnings=parts.warnings,
         )
-        self._hooks.on_session_start(self._view.transcript)
+        self._hooks.on_session_start(self._history.view.transcript)
         self._hooks.update_model(self._model)
-        parts.observers.notify("on_session_start", history=self._view.transcript)
+        parts.observers.notify("on_session_start", history=self._history.view.transcript)
         self._tools = self._hooks.get_tool_schemas()
 
     def _hooked(self, engine: object, name: str) -> EngineHooks:
@@ -159,7 +153,7 @@ class EngineSession:
     @property
     def current(self) -> View:
         """The view as engines see it."""
-        return self._view
+        return self._history.view
 
     @property
     def blobs(self) -> BlobStore:
@@ -176,7 +170,7 @@ class EngineSession:
     ) -> int:
         """Return the tokens of a view (by default the current one) with tool schemas."""
         counter = self._parts.counter
-        view = self._view if view is None else view
+        view = self._history.view if view is None else view
         total = sum(
             counter.count_message(entry.message, entry.digest) for entry in view.sent.entries()
         )
@@ -186,7 +180,7 @@ class EngineSession:
         """Return the numbers that decide, for the current model and these tools."""
         counter = self._parts.counter
         fixed = counter.count_tools(tools) if tools else 0
-        for entry in self._view.sent.entries():
+        for entry in self._history.view.sent.entries():
             if not is_system(entry.message):
                 break
             fixed += counter.count_message(entry.message, entry.digest)
@@ -199,7 +193,7 @@ class EngineSession:
             InvariantError: A list that we changed cannot be made valid for the dialect.
             ConfigError: There is no such dialect; the message names the nearest.
         """
-        return self._parts.codec.wire(self._view, dialect or self._format)
+        return self._parts.codec.wire(self._history.view, dialect or self._history.format)
 
     def status(self) -> EngineStatus:
         """Return what a user wants to know about the session."""
@@ -217,7 +211,7 @@ class EngineSession:
                 trigger_tokens=budget.trigger_tokens,
                 hygiene_tokens=budget.hygiene_tokens,
                 context_length=self._model.context_length,
-                compaction_count=self._count_done,
+                compaction_count=self._history.compaction_count,
                 quarantined=self._quarantined,
                 failures=tuple(self._failures),
             )
@@ -231,10 +225,7 @@ class EngineSession:
             InputError: A message cannot be read; nothing is added then.
         """
         with self._lock:
-            entries, self._format, _ = self._parts.codec.parse(new_messages)
-            fresh = len(self._view.transcript)
-            self._view = self._view.append(self._restored(entries))
-            self._ingest(fresh)
+            self._ingest(self._history.append(new_messages))
 
     def load(self, messages: object) -> list[Mapping[str, Any]]:
         """Take a whole history, as a client sends it with every request.
@@ -243,67 +234,24 @@ class EngineSession:
         as its own. Returns the tool definitions of a request body, if it has any.
         """
         with self._lock:
-            entries, self._format, tools = self._parts.codec.parse(messages)
-            restored = self._restored(entries)
-            if self._stored is not None:
-                fresh = self._resume(restored, self._stored)
-                self._stored = None
-            else:
-                fresh = self._recognise(restored)
+            fresh, tools = self._history.load(messages)
             self._ingest(fresh)
             return tools
 
-    def _restored(self, entries: list[Entry]) -> list[Entry]:
-        """Set known handoffs apart again and drop private marks that are not ours."""
-        restored: list[Entry] = []
-        for entry in entries:
-            content = entry.message.get("content")
-            if PRIVATE_KEY in entry.message or (
-                self._handoffs and content and handoff.OPENING in str(content)
-            ):
-                parts = handoff.restore(entry.message, self._handoffs)
-                if len(parts) > 1 or parts[0] != entry.message:
-                    restored += map(Entry.of, parts)
-                    continue
-            restored.append(entry)
-        return restored
-
-    def _resume(self, entries: list[Entry], snapshot: Snapshot) -> int:
-        transcript = Transcript(entries)
-        valid = [
-            made
-            for made in snapshot.replacements
-            if made.last < len(transcript) and transcript.chain(made.last) == made.chain
-        ]
-        self._view = View(transcript, valid)
-        seen = snapshot.length
-        is_known = 0 < seen <= len(transcript) and transcript.chain(seen - 1) == snapshot.chain
-        return seen if is_known else 0
-
-    def _recognise(self, entries: list[Entry]) -> int:
-        before = len(self._view.transcript)
-        view, shared = self._view.recognise_adopted(entries)
-        if shared:
-            self._view = view
-            return len(view.transcript) - (len(entries) - shared)
-        shared = self._view.transcript.common_prefix(entries)
-        self._view = self._view.recognise(entries)
-        return min(before, shared)
-
     def _ingest(self, fresh: int) -> None:
         """Show new messages to the engine and take what it shortened."""
-        entries = self._view.transcript.entries(fresh)
+        entries = self._history.view.transcript.entries(fresh)
         if not entries:
             return
         messages = [entry.message for entry in entries]
-        shortened = self._hooks.on_messages(messages, self._view.transcript)
+        shortened = self._hooks.on_messages(messages, self._history.view.transcript)
         made = [
             Replacement(
                 first=fresh + offset,
                 last=fresh + offset,
                 kind="shortened",
                 messages=(new,),
-                chain=self._view.transcript.chain(fresh + offset),
+                chain=self._history.view.transcript.chain(fresh + offset),
             )
             for offset, (new, old) in enumerate(zip(shortened or (), messages, strict=False))
             if new is not old and new != old
@@ -319,7 +267,7 @@ class EngineSession:
         """Return whether the request should be made smaller before it is sent."""
         with self._lock:
             budget = self.budget(tools)
-            decision = self._hooks.should_compress_preflight(self._view, tools, budget)  # type: ignore[arg-type]
+            decision = self._hooks.should_compress_preflight(self._history.view, tools, budget)  # type: ignore[arg-type]
             return self._decided(decision, Trigger.PREFLIGHT)
 
     def should_compress(self, usage: Usage | None = None) -> Decision:
@@ -351,8 +299,8 @@ class EngineSession:
     def complete_turn(self, outcome: TurnOutcome = TurnOutcome.COMPLETED) -> None:
         """Tell that the agent has finished a turn."""
         with self._lock:
-            told = {"messages": self._view, "usage": self._usage, "outcome": outcome}
-            self._hooks.on_turn_complete(self._view, self._usage, outcome)
+            told = {"messages": self._history.view, "usage": self._usage, "outcome": outcome}
+            self._hooks.on_turn_complete(self._history.view, self._usage, outcome)
             self._parts.observers.notify("on_turn_complete", **told)
 
     def select_context(
@@ -361,10 +309,10 @@ class EngineSession:
         """Return the messages for one request: the engine's choice, or the view."""
         with self._lock:
             chosen = self._hooks.select_context(
-                self._view, self._view.transcript, incoming, self.budget()
+                self._history.view, self._history.view.transcript, incoming, self.budget()
             )
-            view = self._view if chosen is None else View.of(chosen)
-            return self._parts.codec.wire(view, dialect or self._format)
+            view = self._history.view if chosen is None else View.of(chosen)
+            return self._parts.codec.wire(view, dialect or self._history.format)
 
     # ---------------------------------------------------------------- compressing
 
@@ -419,7 +367,7 @@ class EngineSession:
 
         def ask(hooks: EngineHooks) -> Compression | None:
             return hooks.compress(
-                self._view,
+                self._history.view,
                 budget=budget,
                 trigger=trigger,
                 focus_topic=focus_topic,
@@ -456,46 +404,16 @@ class EngineSession:
             return None
 
     def _commit(self, made: tuple[Replacement, ...]) -> Compression | None:
-        """Store originals, then the new view; returns an outcome only when that failed."""
+        """Make replacements durable; returns an outcome only when that failed."""
         try:
-            kept = tuple(self._with_originals(new) for new in made)
-            view = self._view.apply(kept)
-            handoffs = {
-                handoff.fingerprint(str(message.get("content")))
-                for new in kept
-                for message in new.messages
-                if handoff.is_handoff(message)
-            }
-            is_compaction = any(new.kind != "shortened" for new in kept)
-            snapshot = Snapshot(
-                replacements=view.replacements,
-                length=len(view.transcript),
-                chain=view.transcript.head,
-                compaction_count=self._count_done + is_compaction,
-                handoffs=tuple(sorted(self._handoffs | handoffs)),
-                engine=self._hooks.name,
-                engine_state=self._state.load(),
-            )
-            if not self._parts.store.save(snapshot):
-                text = "another holder of this session compacted it meanwhile; its view is kept"
-                self._stored = self._parts.store.load()
-                return self._outcome(Reason.BUSY, text)
+            if self._history.commit(made, engine=self._hooks.name, state=self._state.load()):
+                return None
         except StoreError as error:
             self._failures.append(str(error))
             reason = Reason.BUSY if error.is_transient else Reason.FAILED
             return self._outcome(reason, str(error), warnings=(str(error),))
-        self._view = view
-        self._handoffs |= handoffs
-        self._count_done += is_compaction
-        return None
-
-    def _with_originals(self, made: Replacement) -> Replacement:
-        entries = self._view.transcript.entries(made.first, made.last + 1)
-        refs = self._parts.blobs.put_messages([entry.message for entry in entries])
-        if made.refs:
-            return made
-        handles = refs if len(refs) == 1 else [self._parts.blobs.put_range(refs)]
-        return replace(made, refs=tuple(handles))
+        text = "another holder of this session compacted it meanwhile; its view is kept"
+        return self._outcome(Reason.BUSY, text)
 
     def _outcome(
         self,
@@ -506,7 +424,7 @@ class EngineSession:
         warnings: tuple[str, ...] = (),
     ) -> Compression:
         """Return a compression for the host: wire messages in the format that came in."""
-        wire = self._parts.codec.wire(self._view, self._format)
+        wire = self._parts.codec.wire(self._history.view, self._history.format)
         made = result or Compression()
         tokens = self.count_tokens() if made.tokens_after is None else made.tokens_after
         return replace(
@@ -514,7 +432,7 @@ class EngineSession:
             reason=reason,
             detail=detail or made.detail,
             messages=tuple(wire.messages),  # type: ignore[arg-type]
-            view=self._view,
+            view=self._history.view,
             engine=made.engine or self._hooks.name,
             tokens_before=tokens if made.tokens_before is None else made.tokens_before,
             tokens_after=tokens,
@@ -534,7 +452,7 @@ class EngineSession:
                 tool.name == name for tool in self._parts.core_tools
             ):
                 return self._parts.call_core_tool(name, arguments)
-            return self._hooks.handle_tool_call(name, arguments, self._view)
+            return self._hooks.handle_tool_call(name, arguments, self._history.view)
 
     # ---------------------------------------------------------------- failing and ending
 
@@ -563,7 +481,7 @@ class EngineSession:
         self._state = EngineState(None)
         old = self._hooks
         self._hooks = self._hooked(self._parts.make_builtin(self._state), self._parts.builtin)
-        self._hooks.on_session_start(self._view.transcript)
+        self._hooks.on_session_start(self._history.view.transcript)
         self._hooks.update_model(self._model)
         logger.warning("engine %r is in quarantine: %s", old.name, why)
         self._retired = old
@@ -577,8 +495,10 @@ class EngineSession:
                 return
             self._ended = True
             for hooks in filter(None, (self._retired, self._hooks)):
-                hooks.on_session_end(self._view, reason)
-            self._parts.observers.notify("on_session_end", messages=self._view, reason=reason)
+                hooks.on_session_end(self._history.view, reason)
+            self._parts.observers.notify(
+                "on_session_end", messages=self._history.view, reason=reason
+            )
             self._parts.close()
 
     def __enter__(self) -> EngineSession:
