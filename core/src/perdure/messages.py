@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter, deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -225,17 +226,20 @@ def pair(
     Ids decide where they are unambiguous inside the unit; what is left is paired in order.
     """
     calls = tool_calls_of(messages[unit.first])
-    results = list(range(unit.first + 1, unit.last + 1))
     ids = [str(call.get("id")) for call in calls]
+    times = Counter(ids)
+    position_of = {call_id: position for position, call_id in enumerate(ids)}
     found: dict[int, int] = {}
-    for result in list(results):
+    left: deque[int] = deque()
+    for result in range(unit.first + 1, unit.last + 1):
         result_id = str(messages[result].get("tool_call_id"))
-        if ids.count(result_id) == 1 and ids.index(result_id) not in found:
-            found[ids.index(result_id)] = result
-            results.remove(result)
+        if times[result_id] == 1 and position_of[result_id] not in found:
+            found[position_of[result_id]] = result
+        else:
+            left.append(result)
     for position in range(len(calls)):
-        if position not in found and results:
-            found[position] = results.pop(0)
+        if position not in found and left:
+            found[position] = left.popleft()
     return [(call, found.get(position)) for position, call in enumerate(calls)]
 
 

@@ -36,6 +36,7 @@ class RawPart:
         count: Number of messages made of the item.
         blocks: What of the item's content this message stands for, as raw blocks.
         items: All raw items when several make one message (Responses), else empty.
+        format: The provider format that the item is written in (`anthropic` or `responses`).
     """
 
     item: Any
@@ -43,6 +44,7 @@ class RawPart:
     count: int = 1
     blocks: tuple[Any, ...] = ()
     items: tuple[Any, ...] = ()
+    format: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
