@@ -50,14 +50,14 @@ class History:
 
     def append(self, messages: object) -> int:
         """Add new messages; returns the transcript position of the first of them."""
-        entries, self.format, _ = self._codec.parse(messages)
+        entries, self.format, _ = self._codec.parse(messages, self.format)
         fresh = len(self.view.transcript)
         self.view = self.view.append(self._restored(entries))
         return fresh
 
     def load(self, messages: object) -> tuple[int, list[Mapping[str, Any]]]:
         """Take a whole history; returns the first new position and tools of a request body."""
-        entries, self.format, tools = self._codec.parse(messages)
+        entries, self.format, tools = self._codec.parse(messages, self.format)
         restored = self._restored(entries)
         if self._resumable is not None:
             fresh = self._resume(restored, self._resumable)

@@ -149,8 +149,13 @@ class WireCopy(Protocol):
 class Codec(Protocol):
     """Reads and writes the formats of providers."""
 
-    def parse(self, messages: object) -> tuple[list[Entry], str, list[Mapping[str, Any]]]:
-        """Return entries, name of the format, and tool definitions found in a request body."""
+    def parse(
+        self, messages: object, hint: str = "openai"
+    ) -> tuple[list[Entry], str, list[Mapping[str, Any]]]:
+        """Return entries, name of the format, and tool definitions found in a request body.
+
+        `hint` names the format where the messages leave it open.
+        """
 
     def wire(self, view: View, format_or_dialect: str) -> WireCopy:
         """Return what would be sent; raises `InvariantError` when it cannot be made valid."""

@@ -1,0 +1,176 @@
+"""What happened in a compaction, as one object for programs and as tables for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from perdure.formats import Parsed
+    from perdure.manager import EngineSession
+    from perdure.transcript import View
+    from perdure.types import Compression
+
+FATES = {
+    "kept": "sent word for word",
+    "shortened": "shortened before it was first sent",
+    "pruned": "old result or arguments cut to a line",
+    "handoff": "summarised in the handoff",
+    "node": "summarised in a node",
+    "external": "left out",
+}
+
+
+def as_object(session: EngineSession, parsed: Parsed, result: Compression) -> dict[str, Any]:
+    """Return the result as plain JSON values."""
+    view = result.view
+    assert view is not None  # the façade always fills it in
+    status = session.status()
+    return {
+        "engine": result.engine,
+        "requested_engine": status.requested_engine,
+        "reason": result.reason.value,
+        "detail": result.detail,
+        "format": parsed.format,
+        "messages_in": len(view.transcript),
+        "messages_out": len(result.messages),
+        "tokens_in": result.tokens_before,
+        "tokens_out": result.tokens_after,
+        "target_tokens": session.budget(parsed.tools).target_tokens,
+        "trigger_tokens": status.trigger_tokens,
+        "context_length": status.context_length,
+        "fates": fates(session, view),
+        "ranges": [
+            {"first": made.first, "last": made.last, "kind": made.kind, "refs": list(made.refs)}
+            for made in view.replacements
+        ],
+        "handles": sorted({ref for made in view.replacements for ref in made.refs}),
+        "ledger": {section: list(entries) for section, entries in result.ledger.items()},
+        "fallback_used": result.fallback_used,
+        "warnings": [*session.warnings, *result.warnings],
+        "cost": {
+            "calls": result.cost.calls,
+            "prompt_tokens": result.cost.prompt_tokens,
+            "completion_tokens": result.cost.completion_tokens,
+        },
+        "duration_s": round(result.duration_s, 4),
+        "valid": validity(view),
+    }
+
+
+def fates(session: EngineSession, view: View) -> list[dict[str, Any]]:
+    """Return for each fate how many messages met it, with their tokens before and after."""
+    rows: dict[str, list[int]] = {}
+
+    def add(fate: str, messages: int, before: int, after: int) -> None:
+        row = rows.setdefault(fate, [0, 0, 0])
+        row[0] += messages
+        row[1] += before
+        row[2] += after
+
+    position = 0
+    for made in view.replacements:
+        span = view.transcript
+        kept = _tokens(session, span, position, made.first)
+        add("kept", made.first - position, kept, kept)
+        before = _tokens(session, span, made.first, made.last + 1)
+        after = session.count_tokens(type(view).of(made.messages))
+        add(made.kind, made.last + 1 - made.first, before, after)
+        position = made.last + 1
+    kept = _tokens(session, view.transcript, position, len(view.transcript))
+    add("kept", len(view.transcript) - position, kept, kept)
+    return [
+        {
+            "fate": fate,
+            "meaning": meaning,
+            "messages": rows[fate][0],
+            "tokens_in": rows[fate][1],
+            "tokens_out": rows[fate][2],
+        }
+        for fate, meaning in FATES.items()
+        if fate in rows and rows[fate][0]
+    ]
+
+
+def _tokens(session: EngineSession, transcript: Any, first: int, stop: int) -> int:  # noqa: ANN401
+    from perdure.transcript import View
+
+    return session.count_tokens(View.of(transcript.entries(first, stop)))
+
+
+def validity(view: View) -> dict[str, Any]:
+    """Return for each dialect whether the request would be accepted, or why not."""
+    from perdure import dialects
+    from perdure.errors import InvariantError
+
+    found: dict[str, Any] = {}
+    for name in dialects.NAMES:
+        try:
+            problems = dialects.get(name).wire(view).problems
+        except InvariantError as error:
+            found[name] = [str(error)]
+        else:
+            found[name] = [problem.text for problem in problems] or True
+    return found
+
+
+def show(report: dict[str, Any], *, is_dry_run: bool, to_stderr: bool) -> None:
+    """Print what happened for people."""
+    from rich.console import Console
+    from rich.markup import escape
+
+    console = Console(stderr=to_stderr, highlight=False)
+    before, after = report["tokens_in"], report["tokens_out"]
+    share = f" ({after / before:.0%})" if before else ""
+    verb = "would be" if is_dry_run else "are"
+    console.print(
+        f"[bold]{report['engine']}[/bold]: {report['messages_in']:,} messages {verb} "
+        f"{report['messages_out']:,}, {before:,} tokens {verb} {after:,}{share}, target "
+        f"{report['target_tokens']:,}; {report['duration_s']:.2f} s"
+    )
+    if report["detail"]:
+        console.print(escape(report["detail"]))
+    console.print(_fate_table(report))
+    if report["ledger"]:
+        console.print(_ledger_table(report))
+    valid = ", ".join(
+        f"{name} {'yes' if verdict is True else 'NO'}" for name, verdict in report["valid"].items()
+    )
+    console.print(f"valid: {valid}")
+    if report["handles"]:
+        shown = " ".join(report["handles"][:3])
+        more = len(report["handles"]) - 3
+        console.print(
+            f"originals: {shown}{f' and {more:,} more' if more > 0 else ''}"
+            + ("" if is_dry_run else f"   (perdure recall {report['handles'][0]})")
+        )
+    for warning in report["warnings"]:
+        console.print(f"[yellow]warning:[/yellow] {escape(warning)}")
+
+
+def _fate_table(report: dict[str, Any]) -> Any:  # noqa: ANN401 - rich is imported lazily
+    from rich.table import Table
+
+    table = Table("what became of them", "messages", "tokens", "now", "", box=None, pad_edge=False)
+    for column in table.columns[1:4]:
+        column.justify = "right"
+    for row in report["fates"]:
+        table.add_row(
+            row["fate"],
+            f"{row['messages']:,}",
+            f"{row['tokens_in']:,}",
+            f"{row['tokens_out']:,}",
+            row["meaning"],
+        )
+    return table
+
+
+def _ledger_table(report: dict[str, Any]) -> Any:  # noqa: ANN401 - rich is imported lazily
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("ledger", "entries", "latest", box=None, pad_edge=False)
+    table.columns[1].justify = "right"
+    for section, entries in report["ledger"].items():
+        latest = " ".join(entries[-1].split()) if entries else ""
+        table.add_row(section, f"{len(entries):,}", escape(latest[:100]))
+    return table

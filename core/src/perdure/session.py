@@ -1,0 +1,324 @@
+"""`open_session`: puts the real parts together and hands them to `EngineSession`."""
+
+from __future__ import annotations
+
+import logging
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from perdure import budget as budgets
+from perdure import discovery, resolver
+from perdure.completion import GuardedCompleter
+from perdure.errors import (
+    ConfigError,
+    EngineContractError,
+    EngineLoadError,
+    PerdureError,
+    PerdureWarning,
+)
+from perdure.manager import EngineSession, EngineState, SessionParts
+from perdure.registry import Observers
+from perdure.types import EngineContext, ModelInfo, SessionRef
+
+if TYPE_CHECKING:
+    from perdure.blobs import Blobs
+    from perdure.completion import Host
+    from perdure.config import Config, LoadedConfig
+    from perdure.discovery import EngineRef
+    from perdure.protocols import TokenCounter
+    from perdure.resolver import Resolution
+
+logger = logging.getLogger(__name__)
+
+BUILTIN = "compressor"
+DEFAULT_CONTEXT_LENGTH = 128_000
+
+
+def open_session(  # noqa: PLR0913 - each is a choice of the host, all but one optional
+    config: str | Path | Mapping[str, Any] | LoadedConfig | None = None,
+    *,
+    session_id: str,
+    model: str | ModelInfo | None = None,
+    state_dir: str | Path | None = None,
+    complete: Host | None = None,
+    observers: Sequence[object] = (),
+    dispatches_tools: bool = False,
+) -> EngineSession:
+    """Open a session: load the configuration, resolve the engine, restore what is known.
+
+    Args:
+        config: File, mapping, or a loaded configuration; None looks in the usual places.
+        session_id: Name of the conversation; the same name continues it, also after a restart.
+        model: Name or facts of the model that receives the requests; by default the provider's
+            in the configuration.
+        state_dir: Where sessions are kept; by default `state.dir` of the configuration, else the
+            user's state directory. `":memory:"` keeps nothing after the end.
+        complete: Asks the summary model (see `perdure.completion`); None means no model: the
+            extractive summary serves.
+        observers: Objects that listen, beside those that the configuration names.
+        dispatches_tools: True when the host offers `tool_schemas()` to the agent and answers its
+            calls with `call_tool`; only then may texts name these tools.
+
+    Raises:
+        ConfigError: The configuration cannot be used; the message names the key.
+        EngineNotFoundError: The engine is missing and `context.on_error` is `raise`, or the
+            built-in itself is missing.
+        EngineConflictError: Two distributions offer the engine.
+        StoreError: The state directory cannot be used.
+    """
+    loaded = _loaded(config)
+    resolution = resolver.resolve(
+        loaded.config.context.engine,
+        discovery.discover(),
+        on_error=loaded.config.context.on_error,
+    )
+    for text in resolution.warnings:
+        warnings.warn(text, PerdureWarning, stacklevel=2)
+    builder = _Builder(
+        loaded.config,
+        resolution=resolution,
+        session_id=session_id,
+        model=_model(model, loaded.config),
+        state_dir=state_dir,
+        complete=complete,
+        dispatches_tools=dispatches_tools,
+    )
+    listening = _observers(loaded.config, observers)
+    try:
+        return EngineSession(builder.parts(resolution.chosen, listening))
+    except (EngineLoadError, EngineContractError, ConfigError) as error:
+        fallback = resolution.builtin
+        if loaded.config.context.on_error == "raise" or resolution.chosen == fallback:
+            builder.close()
+            raise
+        text = f"{error} The built-in engine {BUILTIN!r} serves instead."
+        warnings.warn(text, PerdureWarning, stacklevel=2)
+        return EngineSession(builder.parts(fallback, listening, extra_warnings=(text,)))
+
+
+def _loaded(config: str | Path | Mapping[str, Any] | LoadedConfig | None) -> LoadedConfig:
+    from perdure import config as configs
+
+    if isinstance(config, configs.LoadedConfig):
+        return config
+    if isinstance(config, Mapping):
+        return configs.from_mapping(config, source="the given mapping")
+    return configs.load(config)
+
+
+def _model(model: str | ModelInfo | None, config: Config) -> ModelInfo:
+    """Return the facts of the model: given ones first, then configured, then known ones."""
+    provider = config.provider
+    if isinstance(model, ModelInfo):
+        return model
+    name = model or provider.model or ""
+    window = provider.context_length or budgets.known_window(name)
+    if window is None:
+        window = DEFAULT_CONTEXT_LENGTH
+        text = (
+            f"the window of model {name!r} is unknown, {window:,} tokens are assumed; set "
+            "provider.context_length in the configuration"
+        )
+        if name:
+            warnings.warn(text, PerdureWarning, stacklevel=3)
+    return ModelInfo(
+        name=name,
+        context_length=window,
+        max_tokens=provider.max_tokens,
+        provider=provider.name or "",
+    )
+
+
+def _observers(config: Config, given: Sequence[object]) -> dict[str, object]:
+    """Return observers by name: those that the configuration names, then the given objects."""
+    found: dict[str, object] = {}
+    if config.context.observers:
+        refs = {ref.name: ref for ref in discovery.discover("perdure.observers")}
+        for name in config.context.observers:
+            if name not in refs:
+                text = (
+                    f"context.observers names {name!r}, which no installed package offers; "
+                    f"installed: {', '.join(sorted(refs)) or 'none'}"
+                )
+                raise ConfigError(text, key="context.observers")
+            found[name] = discovery.load(refs[name])()
+    for observer in given:
+        name = type(observer).__name__
+        while name in found:
+            name += "+"
+        found[name] = observer
+    return found
+
+
+class _Builder:
+    """Makes the parts of one session."""
+
+    def __init__(  # noqa: PLR0913 - what open_session was given
+        self,
+        config: Config,
+        *,
+        resolution: Resolution,
+        session_id: str,
+        model: ModelInfo,
+        state_dir: str | Path | None,
+        complete: Host | None,
+        dispatches_tools: bool,
+    ) -> None:
+        from perdure.blobs import open_blobs
+        from perdure.state import bound_store
+        from perdure.tokens import counter_for
+
+        self._config = config
+        self._resolution = resolution
+        self._model = model
+        self._dispatches_tools = dispatches_tools
+        self._directory = state_directory(config, state_dir)
+        self._counter: TokenCounter = counter_for(model.name, provider=model.provider)
+        self._blobs: Blobs = open_blobs(
+            self._directory, session_id, max_mb=config.state.blobs_max_mb
+        )
+        self._store = bound_store(self._directory, session_id)
+        known = self._store.load()
+        self._session = SessionRef(session_id=session_id, is_resumed=known is not None)
+        summarizer = config.summarizer
+        window = summarizer.context_length if summarizer else None
+        self._complete = GuardedCompleter(complete, context_length=window) if complete else None
+        self._background = _Background()
+
+    def parts(
+        self,
+        chosen: EngineRef,
+        observers: Mapping[str, object],
+        *,
+        extra_warnings: tuple[str, ...] = (),
+    ) -> SessionParts:
+        from perdure import recall
+        from perdure.codec import ProviderCodec
+
+        compression = self._config.context.compression
+        return SessionParts(
+            session=self._session,
+            engine=chosen.name,
+            requested=self._resolution.requested,
+            make_selected=lambda state: self._make(chosen, state),
+            make_builtin=lambda state: self._make(self._resolution.builtin, state),
+            builtin=self._resolution.builtin.name,
+            model=self._model,
+            budget=lambda model, fixed: budgets.budget_for(model, compression, fixed_tokens=fixed),
+            counter=self._counter,
+            blobs=self._blobs,
+            store=self._store,
+            codec=ProviderCodec(),
+            observers=Observers(observers, session=self._session),
+            clock=time.time,
+            core_tools=recall.TOOLS,
+            call_core_tool=lambda name, arguments: recall.call(name, arguments, self._blobs),
+            warnings=(*self._resolution.warnings, *extra_warnings),
+            close=self.close,
+        )
+
+    def _make(self, ref: EngineRef, state: EngineState) -> object:
+        """Import the engine, validate its options and call its factory."""
+        factory = discovery.load(ref)
+        options = _options(factory, ref, self._config.context.engines)
+        context = EngineContext(
+            session=self._session,
+            model=self._model,
+            options=options,
+            counter=self._counter,
+            blobs=self._blobs,
+            logger=logging.getLogger(f"perdure.engine.{ref.name}"),
+            complete=self._complete,
+            background=self._background,
+            cancelled=self._background.is_closed,
+            data_dir=self._data_dir(ref),
+            clock=time.time,
+            dispatches_tools=self._dispatches_tools,
+            load=state.load,
+            save=state.save,
+        )
+        try:
+            return factory(context)
+        except PerdureError:
+            raise
+        except Exception as error:
+            text = (
+                f"engine {ref.name!r} of {ref.distribution} {ref.version} could not be made: "
+                f"{type(error).__name__}: {error}"
+            )
+            raise EngineLoadError(
+                text, engine=ref.name, distribution=f"{ref.distribution} {ref.version}"
+            ) from error
+
+    def _data_dir(self, ref: EngineRef) -> Path | None:
+        if self._directory is None:
+            return None
+        path = self._directory / "engines" / ref.name
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return path
+
+    def close(self) -> None:
+        """Join background work and release the stores."""
+        self._background.close()
+        self._blobs.close()
+        self._store.close()
+
+
+def state_directory(config: Config, given: str | Path | None = None) -> Path | None:
+    """Return where sessions are kept, or None for memory."""
+    chosen = given if given is not None else config.state.dir
+    if chosen is None:
+        from platformdirs import user_state_path
+
+        return user_state_path("perdure")
+    return None if str(chosen) == ":memory:" else Path(chosen).expanduser()
+
+
+def _options(factory: object, ref: EngineRef, sections: Mapping[str, Mapping[str, Any]]) -> Any:  # noqa: ANN401
+    """Return the engine's validated options, or its plain section when it has no model."""
+    section = dict(sections.get(ref.name) or {})
+    model = getattr(factory, "Options", None)
+    if model is None:
+        return section
+    from pydantic import ValidationError
+
+    from perdure.config import explained
+
+    try:
+        return model(**section)
+    except ValidationError as error:
+        raise explained(error, prefix=f"context.engines.{ref.name}") from error
+
+
+class _Background:
+    """One worker for what can wait while the provider answers; order is kept."""
+
+    def __init__(self) -> None:
+        self._pool: ThreadPoolExecutor | None = None
+        self._closed = False
+
+    def __call__(self, function: Callable[[], None]) -> None:
+        if self._closed:
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(1, thread_name_prefix="perdure-background")
+        self._pool.submit(_logged, function)
+
+    def is_closed(self) -> bool:
+        return self._closed
+
+    def close(self) -> None:
+        self._closed = True
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _logged(function: Callable[[], None]) -> None:
+    try:
+        function()
+    except Exception:
+        logger.exception("background work of an engine failed")
