@@ -12,7 +12,7 @@ import hashlib
 import threading
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, overload
 
 from perdure.errors import InvariantError
@@ -206,6 +206,8 @@ class Replacement:
         refs: Handles of the originals.
         chain: Chain hash of the transcript at `last`; the replacement is valid on every branch
             that has this hash there.
+        made_at: Length of the transcript when the replacement was made, None when unknown. What
+            stands at or after it was written by a model that already saw the replacement.
     """
 
     first: int
@@ -214,6 +216,7 @@ class Replacement:
     messages: tuple[Message, ...] = ()
     refs: tuple[str, ...] = ()
     chain: str = ""
+    made_at: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse ranges that run backwards and unknown kinds."""
@@ -223,6 +226,12 @@ class Replacement:
         if self.kind not in KINDS:
             text = f"replacement kind {self.kind!r} is unknown; use one of {sorted(KINDS)}"
             raise InvariantError(text, rule="replacement_kind", found=self.kind)
+
+    def no_later_than(self, length: int) -> Replacement:
+        """Return the replacement on a branch that parts from its own at `length`."""
+        if self.made_at is None or self.made_at <= length:
+            return self
+        return replace(self, made_at=length)
 
 
 class View(Sequence[Message]):
@@ -300,6 +309,7 @@ class View(Sequence[Message]):
             messages=tuple(messages),
             refs=tuple(refs),
             chain=self.transcript.chain(end),
+            made_at=len(self.transcript),
         )
 
     def apply(self, new: Iterable[Replacement]) -> View:
@@ -343,7 +353,8 @@ class View(Sequence[Message]):
     def cut(self, length: int) -> View:
         """Return the view of the first `length` transcript messages."""
         transcript = self.transcript.until(length)
-        return View(transcript, [made for made in self.replacements if made.last < length])
+        kept = (made for made in self.replacements if made.last < length)
+        return View(transcript, [made.no_later_than(length) for made in kept])
 
     # -- looking -------------------------------------------------------------------------
 

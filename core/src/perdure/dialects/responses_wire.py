@@ -1,0 +1,51 @@
+"""The Responses wire copy of a changed list, after the format has written it.
+
+Works on items; an item that needs nothing stays the same object.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from perdure.dialects.clean import EMPTY_MESSAGE, EMPTY_RESULT
+from perdure.dialects.responses import OUTPUTS, is_model_item, item_type
+from perdure.dialects.text import encodable, is_blank, is_blank_part
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Item = dict[str, Any]
+
+
+def tidied(items: Sequence[Item], notes: list[str]) -> list[Item]:
+    """Return items that the provider takes."""
+    return [encodable(_filled(item)) for item in _followed(items, notes)]
+
+
+def _followed(items: Sequence[Item], notes: list[str]) -> list[Item]:
+    """Return the items without reasoning whose next item is no longer the model's."""
+    kept: list[Item] = []
+    for item in items:
+        if not is_model_item(item_type(item), item):
+            while kept and item_type(kept[-1]) == "reasoning":
+                kept.pop()
+                notes.append(f"left out reasoning at {len(kept)}: what it led to is gone")
+        kept.append(item)
+    return kept
+
+
+def _filled(item: Item) -> Item:
+    """Return the item without private keys and without blank content."""
+    if any(str(key).startswith("_") for key in item):
+        item = {key: value for key, value in item.items() if not str(key).startswith("_")}
+    kind = item_type(item)
+    key = "output" if kind in OUTPUTS else "content"
+    if kind != "message" and key != "output":
+        return item
+    value = item.get(key)
+    instead = EMPTY_RESULT if key == "output" else EMPTY_MESSAGE
+    if isinstance(value, list):
+        kept = [part for part in value if not is_blank_part(part)]
+        same = kept and len(kept) == len(value)
+        return item if same else {**item, key: kept or instead}
+    return {**item, key: instead} if is_blank(value) else item
