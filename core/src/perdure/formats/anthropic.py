@@ -188,18 +188,24 @@ def _call(block: Item) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class _Turn:
-    """One item in the making; `item` is set while it is an untouched original."""
+    """One item in the making.
+
+    Attributes:
+        item: Set while the turn is an untouched original.
+        is_text: Whether everything in it came from plain text and may be written as such.
+    """
 
     role: str
     results: list[Any] = field(default_factory=list)
     rest: list[Any] = field(default_factory=list)
     item: Item | None = None
+    is_text: bool = False
 
     def finished(self) -> Item:
         if self.item is not None:
             return public(self.item)
         blocks = [*self.results, *self.rest] or [dict(_EMPTY)]
-        if len(blocks) == 1 and isinstance(blocks[0], dict) and set(blocks[0]) == {"type", "text"}:
+        if self.is_text and len(blocks) == 1 and kind_of(blocks[0]) == "text":
             return {"role": self.role, "content": blocks[0]["text"]}
         return public({"role": self.role, "content": blocks})
 
@@ -281,19 +287,22 @@ def _whole_item(entries: Sequence[Entry], index: int, pairs: Pairs) -> int:
 def _rebuilt(entry: Entry, index: int, pairs: Pairs) -> _Turn:
     message, raw = entry.message, entry.raw
     role = message.get("role")
+    is_text = isinstance(message.get("content"), str)
     if role == "assistant":
         if raw is not None and _is_native(entry):
             return _Turn("assistant", rest=list(raw.blocks or texts(message.get("content"))))
-        return _Turn("assistant", rest=_assistant_blocks(message, pairs.call_ids.get(index, [])))
+        blocks = _assistant_blocks(message, pairs.call_ids.get(index, []))
+        return _Turn("assistant", rest=blocks, is_text=is_text)
     if role == "tool":
         new_id = pairs.results[index][0] if index in pairs.results else None
         return _Turn("user", results=[_result_block(entry, new_id)])
     if role == "user":
         if raw is not None and _is_native(entry) and raw.blocks:
             return _Turn("user", rest=list(raw.blocks))
-        return _Turn("user", rest=_blocks(message.get("content")))
+        return _Turn("user", rest=_blocks(message.get("content")), is_text=is_text)
     label = f"Result of {message.get('name')}" if role == "function" else "System note"
-    return _Turn("user", rest=[{"type": "text", "text": f"[{label}]\n{text_of(message)}"}])
+    told = {"type": "text", "text": f"[{label}]\n{text_of(message)}"}
+    return _Turn("user", rest=[told], is_text=True)
 
 
 def _blocks(content: Any) -> list[Any]:  # noqa: ANN401 - content of any shape
@@ -359,5 +368,6 @@ def _add(turns: list[_Turn], new: _Turn) -> None:
             turn.results = [block for block in blocks if is_tool_result(block)]
             turn.rest = [block for block in blocks if not is_tool_result(block)]
             turn.item = None
+    last.is_text = last.is_text and new.is_text
     last.results += new.results
     last.rest += new.rest
