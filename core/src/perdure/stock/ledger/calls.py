@@ -1,0 +1,176 @@
+"""What tool calls and results say: files touched, commands run, how they ended, errors met."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from perdure.messages import call_name, parsed_arguments, tool_calls_of
+from perdure.stock.ledger.records import Call, Result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_PATH_KEYS = (
+    "file_path",
+    "path",
+    "filepath",
+    "filename",
+    "file_name",
+    "notebook_path",
+    "target_file",
+    "file",
+)
+_COMMAND_KEYS = ("command", "cmd", "script", "commands")
+_ACTIONS = {"read_file": "read", "write_file": "written", "edit": "edited"}
+_NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("question", re.compile(r"ask_?user|clarif|question|ask_?human|followup")),
+    ("terminal", re.compile(r"bash|shell|terminal|run_command|exec|command")),
+    ("edit", re.compile(r"edit|patch|str_?replace|insert|multiedit")),
+    ("write_file", re.compile(r"write|create_?file|^create$|save_?file")),
+    ("read_file", re.compile(r"^read|read_?file|view_?file|^view$|open_?file|^open$|^cat$")),
+)
+_MOVED = re.compile(
+    r"(?:^|[;&|]\s{0,4})(?:sudo )?(?:git )?(?P<verb>rm|mv|cp|touch"
+    r"|mkdir)(?: -[\w-]{1,20}){0,4} (?P<paths>[^;&|<>\n]{1,400})"
+)
+_WRITTEN_TO = re.compile(r"(?:^|\s)>{1,2}\s?(?P<path>[\w./~-]{1,200}\.\w{1,8})(?=\s|$)")
+_VERBS = {"rm": "deleted", "mv": "moved", "cp": "copied", "touch": "created", "mkdir": "created"}
+_CHANGE_DIRECTORY = re.compile(r"cd \S{1,200}\s{0,4}(?:&&|;)\s{0,4}")
+_SPACES = re.compile(r"\s+")
+_LONGEST_COMMAND = 240
+_LONGEST_LINE = 300
+_LONGEST_ANSWER = 2_000
+
+# Every alternative starts with a plain letter, so that the scan skips what cannot start one.
+_ERROR = re.compile(
+    r"Error\b|error\b|ERROR|ERR!|Exception\b|FAIL(?:ED|URE)?\b|Fatal\b|fatal\b|FATAL|panic:"
+    r"|Denied|denied|No such file|no such file|Not found|not found|NotFound|Timed? ?out\b"
+    r"|timed? ?out\b|Cannot |cannot |Unable to|unable to|Refused|refused|Failed|failed|Invalid "
+    r"|invalid |Undefined|undefined|Unexpected|unexpected|エラー|失敗|错误|失败|异常|오류|실패"
+    r"|Fehler|erreur|ошибка"
+)
+# Lines that only count or announce errors.
+_HARMLESS = re.compile(
+    r"\b0 (?:errors?|fail(?:ed|ures?))|no errors?|without errors?|errors?: 0\b", re.IGNORECASE
+)
+_FAILED = re.compile(
+    r"\s*(?:<[\w_-]{1,40}>\s*)?(?:exit code:? [1-9]|error\b|\[error|errore?:"
+    r"|traceback \(most recent|fatal:|command failed|"
+    r"process exited with code [1-9]|user rejected|<tool_use_error>)",
+    re.IGNORECASE,
+)
+_FAILED_LATER = re.compile(
+    r"(?:[Ee]xit (?:code|status):? |exited with code |exit code |\"exit_code\": ?"
+    r"|returncode[>=: ]{1,3})[1-9]"
+    r"|command not found|Traceback \(most recent call last\)|^FAILED\b|^FAIL\b|npm ERR!"
+    r"|\"is_error\": ?true",
+    re.MULTILINE,
+)
+_EDGE = 4_000
+_MOST_ERRORS = 12
+
+
+def calls_of(message: Mapping[str, Any]) -> tuple[Call, ...]:
+    """Return the calls of an assistant message as the ledger keeps them."""
+    return tuple(_call(call) for call in tool_calls_of(message))
+
+
+def result_of(message: Mapping[str, Any], text: str, errors: tuple[str, ...]) -> Result:
+    """Return what a tool result says of its call.
+
+    Args:
+        message: The tool message.
+        text: Its readable text.
+        errors: The error lines of the text.
+    """
+    marked = message.get("is_error") is True
+    failed = marked or bool(_FAILED.match(text)) or _fails_at_an_end(text)
+    outcome = errors[0] if failed and errors else _last_line(text)
+    answer = text if len(text) <= _LONGEST_ANSWER else ""
+    return Result(str(message.get("tool_call_id") or ""), failed, outcome, answer)
+
+
+def errors_in(text: str) -> tuple[str, ...]:
+    """Return the first distinct error lines of a text, whole lines, at most a dozen."""
+    found: dict[str, None] = {}
+    position = 0
+    while len(found) < _MOST_ERRORS and (match := _ERROR.search(text, position)):
+        floor = max(0, match.start() - _LONGEST_LINE)
+        start = text.rfind("\n", floor, match.start()) + 1 or floor
+        end = text.find("\n", match.end(), match.end() + _LONGEST_LINE)
+        end = min(len(text), match.end() + _LONGEST_LINE) if end < 0 else end
+        line = text[start:end].strip()
+        if not _HARMLESS.search(line):
+            found.setdefault(line[: 2 * _LONGEST_LINE])
+        position = end
+    return tuple(found)
+
+
+def _call(call: Mapping[str, Any]) -> Call:
+    name, arguments = call_name(call), parsed_arguments(call)
+    kind = _kind(name, arguments)
+    call_id = call.get("id")
+    call_id = call_id if isinstance(call_id, str) else ""
+    if kind == "question":
+        return Call(call_id, "question")
+    if kind == "terminal":
+        command = _first_string(arguments, _COMMAND_KEYS)
+        return Call(call_id, "run", command_key(command), tuple(_paths_in(command)))
+    path, action = _first_string(arguments, _PATH_KEYS), _ACTIONS.get(kind, "")
+    if path and action and len(path) <= _LONGEST_LINE:
+        return Call(call_id, "other", "", ((path, action),))
+    return Call(call_id, "other")
+
+
+def command_key(command: str) -> str:
+    """Return a command in one line, without the change of directory in front of it."""
+    line = _SPACES.sub(" ", command[: 4 * _LONGEST_COMMAND]).strip()
+    moved = _CHANGE_DIRECTORY.match(line)
+    line = line[moved.end() :] if moved else line
+    return line if len(line) <= _LONGEST_COMMAND else f"{line[: _LONGEST_COMMAND - 2]} …"
+
+
+def _kind(name: str, arguments: Mapping[str, Any]) -> str:
+    """Return the tool's kind; the arguments decide for editors with one name for all they do."""
+    action = arguments.get("command")
+    if _first_string(arguments, _PATH_KEYS) and action in (
+        "view",
+        "create",
+        "str_replace",
+        "insert",
+    ):
+        name = str(action)
+    short = name.lower().rsplit("__", 1)[-1]
+    return next((kind for kind, pattern in _NAMES if pattern.search(short)), "")
+
+
+def _first_string(arguments: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    for key in keys:
+        value = arguments.get(key)
+        if isinstance(value, str) and value.strip():
+            return value
+        if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+            return " ".join(value)
+    return ""
+
+
+def _paths_in(command: str) -> Iterator[tuple[str, str]]:
+    for match in _MOVED.finditer(command[:_EDGE]):
+        for path in match["paths"].split():
+            if not path.startswith("-") and ("/" in path or "." in path):
+                yield path.strip("\"'"), _VERBS[match["verb"]]
+    for match in _WRITTEN_TO.finditer(command[:_EDGE]):
+        yield match["path"], "written"
+
+
+def _fails_at_an_end(text: str) -> bool:
+    ends = text if len(text) <= 2 * _EDGE else f"{text[:_EDGE]}\n{text[-_EDGE:]}"
+    return bool(_FAILED_LATER.search(ends))
+
+
+def _last_line(text: str) -> str:
+    for line in reversed(text[-_EDGE:].splitlines()):
+        if line.strip():
+            return line.strip()[:_LONGEST_LINE]
+    return ""

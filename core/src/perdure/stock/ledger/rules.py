@@ -1,0 +1,88 @@
+"""Sentences of a person that bind: standing wishes and agreed values, found by rule.
+
+The words order what is kept; they do not judge. Two in three sentences found here are no rule in a
+strict sense, which costs a few hundred tokens, so they are shown as what the user said.
+"""
+
+from __future__ import annotations
+
+import re
+
+from perdure.stock.ledger.records import Statement
+from perdure.stock.ledger.sentences import sentences_of, without_bullet
+from perdure.stock.ledger.values import subject_and_value, taken_back
+from perdure.stock.ledger.words import words
+
+_HANGUL = re.compile(r"[가-힯]")
+_KANA = re.compile(r"[぀-ヿ]")
+_HAN = re.compile(r"[㐀-鿿]")
+_HAS_VALUE = re.compile(r"\d|[`\"“«「『]|\butc\b|\bgmt\b|day\b")
+_QUESTION = ("?", "？", "吗", "呢", "か。", "까")
+_ASKED_FOR = re.compile(
+    r"(?:can|could|would|will) you|please|make sure|from now on|podrías|por favor|kannst du|bitte|"
+    r"peux-tu|pourrais|s'il te|poderia|можешь|пожалуйста|请|請|ください|もらえ|해 ?줄|주세요"
+)
+_NOTE = re.compile(r"\[pasted [^\]\n]{1,80}\]$")
+_LONGEST = 2_000
+_AROUND = 600
+_SHORTEST = 4
+
+
+def statements_of(text: str, source: str) -> tuple[Statement, ...]:
+    """Return the binding sentences of a text, each once, in order.
+
+    Args:
+        text: What was typed.
+        source: Who speaks, see `Statement.source`.
+    """
+    found: dict[str, Statement] = {}
+    labelled = False
+    for sentence in sentences_of(text):
+        bare = without_bullet(sentence).strip("*_ \t")
+        is_bullet = bare != sentence.strip("*_ \t")
+        label = words().label.match(bare.lower())
+        if label and label.end() >= len(bare.rstrip("*_ ")):
+            labelled = True
+            continue
+        labelled = labelled and is_bullet
+        kind = "rule" if label or labelled else kind_of(bare)
+        if kind and len(bare) >= _SHORTEST and not _NOTE.match(bare):
+            kept = _cut(bare)
+            found.setdefault(kept, _statement(kind, kept, source))
+    return tuple(found.values())
+
+
+def kind_of(sentence: str) -> str:
+    """Return `rule`, `value` or an empty string for one sentence."""
+    lowered = sentence.lower()
+    if lowered.rstrip("\"'”）) ").endswith(_QUESTION) and not _ASKED_FOR.search(lowered):
+        return ""
+    if any(words().rules[script].search(lowered) for script in scripts_of(sentence)):
+        return "rule"
+    slots = words().slots["joined" if scripts_of(sentence) != ("spaced",) else "spaced"]
+    return "value" if slots.search(lowered) and _HAS_VALUE.search(lowered) else ""
+
+
+def scripts_of(sentence: str) -> tuple[str, ...]:
+    """Return which word lists fit the letters of a sentence."""
+    if _HANGUL.search(sentence):
+        return ("hangul",)
+    if _KANA.search(sentence):
+        return ("kana",)
+    return ("han", "spaced") if _HAN.search(sentence) else ("spaced",)
+
+
+def _statement(kind: str, text: str, source: str) -> Statement:
+    old = taken_back(text)
+    subject, value = subject_and_value(text, old)
+    return Statement(kind, text, source, subject, value, old)
+
+
+def _cut(sentence: str) -> str:
+    """Return the sentence whole; of an endless one, what is around its first binding word."""
+    if len(sentence) <= _LONGEST:
+        return sentence
+    places = (words().rules[script].search(sentence.lower()) for script in scripts_of(sentence))
+    at = next((place.start() for place in places if place), 0)
+    start = max(0, at - _AROUND)
+    return f"… {sentence[start : at + _AROUND]} …"

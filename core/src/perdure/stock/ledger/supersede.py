@@ -1,0 +1,105 @@
+"""Which statements a later one replaces.
+
+Two ways only, both certain: a later sentence fixes another value for the very same subject, or it
+names the old value as old. Looser matching would hide rules that still hold.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from perdure.stock.ledger.words import words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from perdure.stock.ledger.records import Statement
+
+_WORD = re.compile(r"[^\W_][\w'’.-]*[^\W_]|[^\W_]")
+_CJK = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
+# How many earlier sentences with the same old value are looked at.
+_MOST_LOOKED_AT = 50
+
+
+def replaced_by(statements: Sequence[Statement]) -> dict[int, tuple[int, bool]]:
+    """Return for each replaced position its successor, and whether that names the old value.
+
+    Args:
+        statements: In time order. Those of the assistant, and those inside long documents, which
+            list alternatives as often as they decide, neither replace nor are replaced.
+    """
+    found: dict[int, tuple[int, bool]] = {}
+    latest: dict[str, int] = {}
+    by_word: dict[str, list[int]] = {}
+    for position, statement in enumerate(statements):
+        if statement.source in ("assistant", "document"):
+            continue
+        for old in statement.taken_back:
+            for earlier in _holding(old, by_word, statements):
+                if earlier not in found and _is_meant(statements[earlier], statement, old):
+                    found[earlier] = (position, True)
+        _note_subject(position, statements, latest, found)
+        for word in set(_words(statement.text)):
+            by_word.setdefault(word, []).append(position)
+    return found
+
+
+def _note_subject(
+    position: int,
+    statements: Sequence[Statement],
+    latest: dict[str, int],
+    found: dict[int, tuple[int, bool]],
+) -> None:
+    statement = statements[position]
+    if not statement.subject:
+        return
+    earlier = latest.get(statement.subject)
+    if earlier is not None and statements[earlier].value != statement.value:
+        found.setdefault(earlier, (position, False))
+    latest[statement.subject] = position
+
+
+def _holding(old: str, by_word: dict[str, list[int]], statements: Sequence[Statement]) -> list[int]:
+    """Return the latest earlier positions whose text holds the old value."""
+    parts = _words(old)
+    if not parts:
+        return []
+    rarest = min((by_word.get(part, []) for part in parts), key=len)
+    return [
+        position
+        for position in rarest[-_MOST_LOOKED_AT:]
+        if statements[position].value == old or old in statements[position].text.lower()
+    ]
+
+
+def _is_meant(earlier: Statement, later: Statement, old: str) -> bool:
+    """Return whether `later` takes back `earlier` and not something else with the same value."""
+    if earlier.subject and later.subject:
+        return earlier.subject == later.subject
+    names_old = set(_words(old))
+    about_earlier = _about(earlier.text) - names_old
+    about_later = _about(later.text) - names_old
+    if earlier.value == old and (earlier.subject or not about_earlier):
+        return set(earlier.subject.split()) <= about_later or _CJK.search(old) is not None
+    shared = about_earlier & about_later
+    return len(shared) >= 2 or (len(shared) == 1 and len(about_earlier) == 1)
+
+
+def _about(text: str) -> set[str]:
+    return {word for word in _words(text) if word not in words().fillers}
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text, lower case; for scripts without spaces, pairs of characters."""
+    lowered = text.lower()
+    if not _CJK.search(lowered):
+        return _WORD.findall(lowered)
+    found: list[str] = []
+    for word in _WORD.findall(lowered):
+        if _CJK.search(word):
+            found += [word[at : at + 2] for at in range(max(1, len(word) - 1))]
+            found += re.findall(r"[a-z0-9][\w.-]*[a-z0-9]|[a-z0-9]", word, re.ASCII)
+        else:
+            found.append(word)
+    return found

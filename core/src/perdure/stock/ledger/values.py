@@ -1,0 +1,161 @@
+"""What a sentence fixes a value for, and which old value it takes back, when that is certain.
+
+A wrongly replaced rule does more harm than an old one that stays, so everything here answers with
+nothing unless the sentence holds one value, says what it is of, and adds to nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from perdure.stock.ledger.words import words
+
+_DAY = (
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|tonight|today|lunes|martes|miércoles"
+    r"|jueves|viernes|"
+    r"sábado|domingo|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|lundi|mardi"
+    r"|mercredi|jeudi|"
+    r"vendredi|samedi|dimanche|segunda|terça|quarta|quinta|sexta|(?:segunda|terça|quarta"
+    r"|quinta|sexta)-feira|"
+    r"понедельник\w?|вторник\w?|сред[уаы]|четверг\w?|пятниц[аыу]|суббот[аыу]|воскресень[ея]"
+)
+_MONTH = (
+    r"jan(?:uary|uar|eiro|vier)?|feb(?:ruary|ruar)?|mar(?:ch|s|zo|ço)?|april|apr|avril|abril"
+    r"|may|mai|mayo|maio|"
+    r"june?|juin|juni[o]?|junho|july?|juillet|juli[o]?|julho|aug(?:ust)?|août|agosto"
+    r"|sept?(?:ember|iembre|embre)?|"
+    r"setembro|oct(?:ober|ubre|obre)?|oktober|outubro|nov(?:ember|iembre|embre|embro)?"
+    r"|dec(?:ember)?|dezember|"
+    r"décembre|diciembre|dezembro|января|февраля|марта|апреля|мая|июня|июля|августа|сентября"
+    r"|октября|ноября|декабря"
+)
+_SPACED = re.compile(
+    r"`[^`\n]{1,80}`|\"[^\"\n]{1,80}\"|“[^”\n]{1,80}”|«[^»\n]{1,80}»"
+    rf"|(?<!\w)(?:(?:{_MONTH})\.? \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?|\d{{1,2}}(?:st|nd"
+    rf"|rd|th|\.)? (?:of |de )?(?:{_MONTH})"
+    rf"(?:(?: de)? \d{{4}})?|(?:{_DAY}))(?!\w)"
+    r"|[$€£¥₩₽]\s?\d[\d.,]*\d?\s?(?:k|m|bn|million|thousand)?(?!\w)"
+    r"|(?<![\w./-])(?:[a-z]{1,12}[-_./@]?)?\d[\w.,:/%@°+-]{0,60}"
+    r"|(?<!\w)[a-z][\w-]{0,40}[_/@][\w./@-]{1,80}"
+    r"|(?<![\w./-])(?:utc|gmt|cet|cest|edt|pst|pdt|jst|kst|ist|metric|imperial|celsius"
+    r"|fahrenheit)(?!\w)"
+)
+_JOINED = re.compile(
+    r"[「『“\"`][^」』”\"`\n]{1,40}[」』”\"`]|[$€£¥￥₩]?\s?\d[\d.,:：/%-]*\s?(?:[a-z%]{1,6}|万|千|百|亿|億"
+    r"|만|천)?\s?"
+    r"(?:元|块|美元|日元|人民币|円|ドル|원|달러|年|月|日|号|時|时|点|分|秒|毫秒|小时|時間|天|周|週間|个|個|人|字|文字|行|次|回|件|"
+    r"년|월|일|시|분|초|시간|명|자|번|건)?(?:间|間|半)?"
+    r"|(?:周|星期|礼拜)[一二三四五六日天]|[月火水木金土日]曜日?|[월화수목금토일]요일|[一二三四五六七八九十百千万]{1,6}(?:元|块|円|人|天|个月|年|月|日)"
+    r"|(?<![a-z])[a-z][\w./-]{0,40}"
+)
+_UNIT = re.compile(
+    r"\s?(?:%|ms|msec|secs?|seconds?|s|mins?|minutes?|hrs?|hours?|h|days?|weeks?|months?"
+    r"|years?|[kmgt]i?b|bytes?|px|"
+    r"pt|km|cm|mm|m|kg|g|lbs?|usd|eur|gbp|jpy|dollars?|euros?|pounds?|bucks|words?|lines?"
+    r"|chars?|characters?|tokens?|"
+    r"people|persons?|guests?|am|pm|utc|gmt|cet|est|pst|jst|o'clock|segundos?|minutos?|horas?"
+    r"|días?|dias?|semanas?|meses|"
+    r"dólares|palabras|palavras|líneas|sekunden|minuten|stunden|tage|wochen|monate|wörter"
+    r"|zeilen|uhr|secondes?|heures?|"
+    r"jours?|semaines?|mois|mots|lignes|reais|секунд\w*|минут\w*|час\w*|дн\w+|недел\w+"
+    r"|месяц\w*|рубл\w+|доллар\w*|слов\w*|строк\w*)"
+    r"(?!\w)"
+)
+_BRIDGE = re.compile(r"\s*(?:,|at|um|à|a las?|às|в|at about|um|gegen|–|-)?\s*")
+_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_SCOPE = re.compile(r"\s*(?:for|per|on|in|für|pro|im|pour|par|para|por|для|на)\s")
+_CJK = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
+_EDGES = " \t`\"'“”«»„‘’「」『』.,;:!?。，、；：！？"
+_MOST_SUBJECT_WORDS = 5
+_LONGEST = 240
+
+
+def taken_back(sentence: str) -> tuple[str, ...]:
+    """Return the old values that the sentence names as old, lower case."""
+    if len(sentence) > _LONGEST:
+        return ()
+    lowered = sentence.lower()
+    found: list[str] = []
+    for pattern in words().taken_back:
+        for match in pattern.finditer(lowered):
+            old = match["old"].strip(_EDGES)
+            if old and old not in words().fillers and old not in found:
+                found.append(old)
+    return tuple(found)
+
+
+def subject_and_value(sentence: str, old: tuple[str, ...] = ()) -> tuple[str, str]:
+    """Return what the sentence fixes a value for, and the value; both empty unless certain.
+
+    Args:
+        sentence: One sentence.
+        old: Values that it takes back, which are not its own.
+    """
+    if len(sentence) > _LONGEST:
+        return "", ""
+    lowered = sentence.lower().strip()
+    if _CJK.search(lowered):
+        return _joined_subject(lowered, old)
+    return _spaced_subject(lowered, old)
+
+
+def _spaced_subject(sentence: str, old: tuple[str, ...]) -> tuple[str, str]:
+    spans = [
+        span for span in _merged_spans(sentence) if sentence[slice(*span)].strip(_EDGES) not in old
+    ]
+    for value in old:
+        sentence = sentence.replace(value, " " * len(value), 1)
+    if len(spans) != 1:
+        return "", ""
+    start, end = spans[0]
+    before, after = sentence[:start], sentence[end:]
+    known = words()
+    setting = known.settings["spaced"].search(before) or known.settings["spaced"].search(after)
+    about = _WORD.findall(before) + _WORD.findall(after)
+    content = sorted({word for word in about if word not in known.fillers})
+    if not setting or not 1 <= len(content) <= _MOST_SUBJECT_WORDS:
+        return "", ""
+    if any(word in known.additive for word in about):
+        return "", ""
+    trailing = [word for word in _WORD.findall(after) if word not in known.fillers]
+    if trailing and not _SCOPE.match(after):
+        return "", ""
+    return " ".join(content), sentence[start:end].strip(_EDGES)
+
+
+def _merged_spans(sentence: str) -> list[tuple[int, int]]:
+    """Return where values stand, with their units; neighbours such as day and time join."""
+    spans: list[tuple[int, int]] = []
+    for match in _SPACED.finditer(sentence):
+        start, end = match.span()
+        while end > start and sentence[end - 1] in ".,:/-":
+            end -= 1
+        unit = _UNIT.match(sentence, end)
+        end = unit.end() if unit else end
+        if spans and _BRIDGE.fullmatch(sentence, spans[-1][1], start):
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    return spans
+
+
+def _joined_subject(sentence: str, old: tuple[str, ...]) -> tuple[str, str]:
+    found = [
+        match
+        for match in _JOINED.finditer(sentence)
+        if match[0].strip(_EDGES) and match[0].strip(_EDGES) not in old
+    ]
+    if len(found) != 1:
+        return "", ""
+    known = words()
+    before, after = sentence[: found[0].start()], sentence[found[0].end() :]
+    for value in old:
+        before = before.replace(value, "", 1)
+    bare = known.fillers_joined.sub("", before)
+    subject = re.sub(r"[\W_]+", "", bare)
+    rest = re.sub(r"[\W_]+", "", known.fillers_joined.sub("", after))
+    if not known.settings["joined"].search(subject) or len(subject) > 16 or len(rest) > 4:
+        return "", ""
+    if re.match(r"也|还有|另外|또한|また", before):
+        return "", ""
+    return subject, found[0][0].strip(_EDGES)
