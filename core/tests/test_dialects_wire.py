@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from perdure import dialects, formats
 from perdure.messages import group, is_system, tool_calls_of
-from perdure.transcript import View
+from perdure.transcript import Transcript, View
 
 # ------------------------------------------------------------------------- strategies
 
@@ -157,6 +157,11 @@ quick = settings(
 )
 
 
+def anew(view):
+    """Return an equal view that remembers nothing."""
+    return View(Transcript(view.transcript.entries()), view.replacements)
+
+
 def rules(problems):
     return {problem.rule for problem in problems}
 
@@ -206,9 +211,10 @@ def test_a_growing_list_keeps_what_was_sent(name, data):
     sent = dialect.wire(view).messages
     for entry in more:
         view = view.append([entry])
-        now = dialect.wire(view).messages
-        assert now[: len(sent) - 1] == sent[:-1]
-        sent = now
+        wire = dialect.wire(view)
+        assert wire.messages[: len(sent) - 1] == sent[:-1]
+        assert wire == dialect.wire(anew(view))
+        sent = wire.messages
 
 
 @pytest.mark.parametrize("name", dialects.NAMES)

@@ -72,12 +72,13 @@ class Entry:
 class _Log:
     """Storage shared by snapshots; grows at the end only."""
 
-    __slots__ = ("chains", "entries", "lock")
+    __slots__ = ("chains", "entries", "lock", "memo")
 
     def __init__(self, entries: list[Entry], chains: list[bytes]) -> None:
         self.entries = entries
         self.chains = chains
         self.lock = threading.Lock()
+        self.memo: dict[Any, Any] = {}
 
 
 class Transcript(Sequence[Message]):
@@ -134,6 +135,15 @@ class Transcript(Sequence[Message]):
     def chain(self, index: int) -> str:
         """Return the chain hash after the message at `index` as hex."""
         return self._log.chains[self._checked(index)].hex()
+
+    @property
+    def memo(self) -> dict[Any, Any]:
+        """A place for what others work out about the messages, shared by all snapshots.
+
+        It travels with the transcript and is empty on a new branch. What is read from it must be
+        checked against the messages, since snapshots of any length share it.
+        """
+        return self._log.memo
 
     @property
     def head(self) -> str:
@@ -206,8 +216,9 @@ class Replacement:
         refs: Handles of the originals.
         chain: Chain hash of the transcript at `last`; the replacement is valid on every branch
             that has this hash there.
-        made_at: Length of the transcript when the replacement was made, None when unknown. What
-            stands at or after it was written by a model that already saw the replacement.
+        made_at: Length of the transcript when the replacement was made. What stands at or after
+            it was written by a model that already saw the replacement. None when unknown; a view
+            puts its own length there.
     """
 
     first: int
@@ -315,10 +326,13 @@ class View(Sequence[Message]):
     def apply(self, new: Iterable[Replacement]) -> View:
         """Return the view with more replacements in place.
 
-        A new replacement absorbs those it covers. Raises `InvariantError` when two overlap without
-        one covering the other, or when a chain hash does not belong to this transcript.
+        A new replacement absorbs those it covers and counts as made now. Raises `InvariantError`
+        when two overlap without one covering the other, or when a chain hash does not belong to
+        this transcript.
         """
-        added = sorted(new, key=lambda made: made.first)
+        now = len(self.transcript)
+        fresh = (made if made.made_at == now else replace(made, made_at=now) for made in new)
+        added = sorted(fresh, key=lambda made: made.first)
         kept = [
             old
             for old in self.replacements
@@ -416,6 +430,10 @@ def _checked(
 ) -> tuple[Replacement, ...]:
     ordered = tuple(sorted(replacements, key=lambda made: made.first))
     before = -1
+    length = len(transcript)
+    ordered = tuple(
+        replace(made, made_at=length) if made.made_at is None else made for made in ordered
+    )
     for made in ordered:
         if made.first <= before:
             text = (

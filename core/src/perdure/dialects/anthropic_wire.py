@@ -15,12 +15,13 @@ from perdure.dialects.turns import USER_NOTE, as_parts, note
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from perdure.dialects.problem import Notes
     from perdure.dialects.slots import Slot
 
 Turn = dict[str, Any]
 
 
-def kept_apart(slots: Sequence[Slot], notes: list[str]) -> list[Slot]:
+def kept_apart(slots: Sequence[Slot], notes: Notes) -> list[Slot]:
     """Put a user note where a turn with signed thinking would be joined with one before it.
 
     Thinking must open its turn, and the turn must stay as the model wrote it.
@@ -29,7 +30,7 @@ def kept_apart(slots: Sequence[Slot], notes: list[str]) -> list[Slot]:
     for slot in slots:
         before = kept[-1] if kept else None
         if before is not None and before.role == slot.role == "assistant" and _thinks(slot):
-            notes.append(f"put a note before the thinking at {len(kept)}")
+            notes["put a user note before a turn with thinking"] += 1
             kept.append(note("user", slot.position))
         kept.append(slot)
     return kept
@@ -41,19 +42,19 @@ def _thinks(slot: Slot) -> bool:
     return isinstance(item, dict) and any(block["type"] in THINKING for block in blocks_of(item))
 
 
-def tidied(turns: Sequence[Turn], marks: int, notes: list[str]) -> list[Turn]:
+def tidied(turns: Sequence[Turn], notes: Notes, *, is_start: bool) -> list[Turn]:
     """Return turns that the provider takes.
 
     Args:
         turns: Turns as the format wrote them.
-        marks: Cache marks in the system prompt and the tools.
-        notes: Receives a sentence for each repair.
+        notes: Receives what was repaired.
+        is_start: Whether the list starts here, so that a user has to speak first.
     """
     made = [encodable(_filled(turn)) for turn in turns]
-    if made and made[0].get("role") == "assistant":
-        notes.append("opened the list with a user note")
+    if is_start and made and made[0].get("role") == "assistant":
+        notes["opened the list with a user note"] += 1
         made.insert(0, {"role": "user", "content": USER_NOTE})
-    return _fewer_marks(_merged(made, notes), marks, notes)
+    return _merged(made, notes)
 
 
 # ------------------------------------------------------------------------------- content
@@ -92,20 +93,24 @@ def _is_same(first: object, second: object) -> bool:
 # ------------------------------------------------------------------------------- turns
 
 
-def _merged(turns: Sequence[Turn], notes: list[str]) -> list[Turn]:
-    made: list[Turn] = []
+def _merged(turns: Sequence[Turn], notes: Notes) -> list[Turn]:
+    runs: list[list[Turn]] = []
     for turn in turns:
-        if made and made[-1].get("role") == turn.get("role") and turn.get("role") != "system":
-            content = [*as_parts(made[-1].get("content")), *as_parts(turn.get("content"))]
-            made[-1] = {"role": turn["role"], "content": _results_first(content)}
-            notes.append(f"joined two {turn['role']} turns at {len(made) - 1}")
+        role = turn.get("role")
+        if runs and role in ("user", "assistant") and runs[-1][0].get("role") == role:
+            notes[f"joined two {role} turns"] += 1
+            runs[-1].append(turn)
         else:
-            made.append(turn)
-    return made
+            runs.append([turn])
+    return [_one_turn(run) for run in runs]
 
 
-def _results_first(blocks: list[Any]) -> list[Any]:
-    return sorted(blocks, key=lambda block: _kind(block) != "tool_result")
+def _one_turn(run: list[Turn]) -> Turn:
+    if len(run) == 1:
+        return run[0]
+    blocks = [block for turn in run for block in as_parts(turn.get("content"))]
+    blocks.sort(key=lambda block: _kind(block) != "tool_result")
+    return {"role": run[0]["role"], "content": blocks}
 
 
 def _kind(block: object) -> object:
@@ -115,19 +120,22 @@ def _kind(block: object) -> object:
 # ------------------------------------------------------------------------------- cache marks
 
 
-def _fewer_marks(turns: list[Turn], marks: int, notes: list[str]) -> list[Turn]:
-    """Return turns with at most four marks in the whole request; the newest ones stay."""
+def with_fewer_marks(turns: Sequence[Turn], marks: int) -> list[Turn]:
+    """Return the turns with at most four marks in the whole request; the newest ones stay.
+
+    Args:
+        turns: All turns of the request.
+        marks: Cache marks in the system prompt and the tools.
+    """
+    made = list(turns)
     surplus = marks + sum(marks_in(turn.get("content")) for turn in turns) - MAX_MARKS
-    if surplus > 0:
-        notes.append(f"removed {surplus} cache marks from the oldest messages")
     for at, turn in enumerate(turns):
         if surplus <= 0:
             break
-        found = marks_in(turn.get("content"))
-        if found:
+        if marks_in(turn.get("content")):
             content, surplus = _unmarked(turn["content"], surplus)
-            turns[at] = {**turn, "content": content}
-    return turns
+            made[at] = {**turn, "content": content}
+    return made
 
 
 def _unmarked(blocks: list[Any], surplus: int) -> tuple[list[Any], int]:

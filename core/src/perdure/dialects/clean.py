@@ -10,6 +10,7 @@ from perdure.dialects.text import encodable, is_blank, is_blank_part
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from perdure.dialects.problem import Notes
     from perdure.dialects.slots import Slot
 
 EMPTY_RESULT = "[empty result]"
@@ -17,15 +18,14 @@ EMPTY_MESSAGE = "[empty message]"
 _STANDS_ALONE = ("refusal", "audio", "function_call")
 
 
-def cleaned(slots: list[Slot], notes: list[str]) -> list[Slot]:
+def cleaned(slots: list[Slot], notes: Notes) -> list[Slot]:
     """Return the slots with their messages cleaned; untouched ones are the same objects."""
     kept = []
     for slot in slots:
         message = clean(slot.message)
         kept.append(slot if message is slot.message else slot.recopied(message))
     changed = sum(1 for old, new in zip(slots, kept, strict=True) if old is not new)
-    if changed:
-        notes.append(f"cleaned keys, blank content or characters of {changed} messages")
+    notes["cleaned keys, blank content or characters of a message"] += changed
     return kept
 
 

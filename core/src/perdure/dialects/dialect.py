@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from perdure.dialects import anthropic_wire, responses_wire
-from perdure.dialects.anthropic import AnthropicValidator, marks_in
+from perdure.dialects.anthropic import MAX_MARKS, AnthropicValidator, marks_in
 from perdure.dialects.clean import cleaned
 from perdure.dialects.openai_chat import OpenAIValidator, StrictValidator
 from perdure.dialects.pairs import paired, with_equal_ids
-from perdure.dialects.problem import Problem, Validator, Wire
+from perdure.dialects.pieces import Made, settled
+from perdure.dialects.problem import Notes, Problem, Validator, Wire
 from perdure.dialects.responses import ResponsesValidator
 from perdure.dialects.slots import Slot, slots_of
 from perdure.dialects.thinking import without_stale_thinking
 from perdure.dialects.turns import alternated, strict
 from perdure.errors import InvariantError
 from perdure.formats import Format, Request, render
-from perdure.transcript import Entry
+from perdure.transcript import Entry, View
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from perdure.transcript import View
 
 
 class Dialect(Protocol):
@@ -69,8 +69,8 @@ class _Dialect(ABC):
         """Return a fresh validator."""
 
     @abstractmethod
-    def _repaired(self, view: View, marks: int, notes: list[str]) -> Request:
-        """Return the request of a changed view, made valid."""
+    def _repaired(self, slots: list[Slot], view: View, notes: Notes, *, is_start: bool) -> Request:
+        """Return a piece of a changed view, made valid."""
 
     def validate(
         self,
@@ -78,37 +78,87 @@ class _Dialect(ABC):
         system: Any = None,  # noqa: ANN401 - text or blocks
     ) -> list[Problem]:
         """Return everything in a whole request that the provider may reject."""
-        return _judged(self._validator_beside(system, 0), messages)
+        validator = self._validator_beside(system, 0)
+        problems = [problem for message in messages for problem in validator.feed(message)]
+        return problems + validator.finish()
 
     def wire(self, view: View, *, marks: int = 0) -> Wire:
         """Return what is sent for a view; see `Dialect.wire`."""
-        notes: list[str] = []
-        if view.replacements:
-            request = self._repaired(view, marks, notes)
-        else:
-            request = render(view.transcript.entries(), self.format)
-        problems = self._judged(request, marks)
-        if problems and view.replacements:
+        made = self._made(view, marks)
+        problems = list(made.problems)
+        if made.validator is not None:
+            problems += made.validator.finish()
+        messages = made.messages
+        if view.replacements and problems:
+            messages, problems = self._finished(made, problems, marks)
             self._refuse_ours(problems, view, marks)
         return Wire(
-            messages=request.messages,
-            system=request.system,
+            messages=messages,
+            system=made.system,
             problems=tuple(problems),
             warnings=tuple(problem.text for problem in problems),
-            repaired=tuple(notes),
+            repaired=tuple(_told(text, times) for text, times in made.notes.items() if times),
             format=self.format,
         )
 
-    def _judged(self, request: Request, marks: int) -> list[Problem]:
-        return _judged(self._validator_beside(request.system, marks), request.messages)
+    def _made(self, view: View, marks: int) -> Made:
+        """Return the whole copy of a view, going on from what is settled since the last time."""
+        memo, key = view.transcript.memo, (self.name, bool(view.replacements), marks)
+        base = memo.get(key)
+        if base is None or not base.fits(view):
+            base = Made(replacements=view.replacements)
+        length = len(view.transcript)
+        if not all(map(self._is_native, view.transcript.entries(len(base)))):
+            # A list from another format is written as a whole: ids and images depend on all of it.
+            return self._grown(Made(replacements=view.replacements), view, length, marks)
+        stop = settled(view, len(base))
+        if stop > len(base):
+            base = memo[key] = self._grown(base, view, stop, marks)
+        return self._grown(base, view, length, marks)
 
-    def _validator_beside(self, system: Any, marks: int) -> Validator:  # noqa: ANN401, ARG002 - for Anthropic
+    def _grown(self, base: Made, view: View, stop: int, marks: int) -> Made:
+        """Return the copy with the entries up to `stop` added."""
+        start = len(base)
+        notes = Counter(base.notes)
+        if view.replacements:
+            slots = slots_of(view, start, stop)
+            request = self._repaired(slots, view, notes, is_start=start == 0)
+        else:
+            request = render(view.transcript.entries(start, stop), self.format)
+        system = base.system if start else request.system
+        old = base.validator
+        validator = self._validator_beside(system, marks) if old is None else old.copy()
+        problems = [problem for message in request.messages for problem in validator.feed(message)]
+        return Made(
+            entries=view.transcript.entries(0, stop),
+            replacements=view.replacements,
+            messages=[*base.messages, *request.messages],
+            system=system,
+            validator=validator,
+            problems=(*base.problems, *problems),
+            notes=notes,
+        )
+
+    def _is_native(self, entry: Entry) -> bool:
+        """Return whether an entry came in the format that goes out."""
+        return entry.raw is not None and entry.raw.format == self.format
+
+    def _validator_beside(self, system: Any, marks: int) -> Validator:  # noqa: ANN401, ARG002 - only Anthropic counts marks
         return self.validator()
+
+    def _finished(
+        self,
+        made: Made,
+        problems: list[Problem],
+        marks: int,  # noqa: ARG002 - only Anthropic counts marks
+    ) -> tuple[list[dict[str, Any]], list[Problem]]:
+        """Return the messages after what only the whole list can tell, and what is left."""
+        return made.messages, problems
 
     def _refuse_ours(self, problems: list[Problem], view: View, marks: int) -> None:
         """Raise for the first problem that the caller's own list does not have."""
-        given = render(view.transcript.entries(), self.format)
-        own = {problem.rule for problem in self._judged(given, marks)}
+        given = self.wire(View(view.transcript), marks=marks)
+        own = {problem.rule for problem in given.problems}
         for problem in problems:
             if problem.rule not in own:
                 text = (
@@ -120,9 +170,8 @@ class _Dialect(ABC):
                 )
 
 
-def _judged(validator: Validator, messages: Sequence[Mapping[str, Any]]) -> list[Problem]:
-    problems = [problem for message in messages for problem in validator.feed(message)]
-    return problems + validator.finish()
+def _told(text: str, times: int) -> str:
+    return text if times == 1 else f"{text} ({times} times)"
 
 
 class OpenAIDialect(_Dialect):
@@ -135,13 +184,17 @@ class OpenAIDialect(_Dialect):
         """Return a fresh validator."""
         return OpenAIValidator()
 
-    def _repaired(self, view: View, marks: int, notes: list[str]) -> Request:  # noqa: ARG002 - chat has no cache marks
-        slots = _written(paired(slots_of(view), len(view.transcript), notes))
-        turns = self._turns(cleaned(with_equal_ids(slots, notes), notes), notes)
+    def _is_native(self, entry: Entry) -> bool:
+        return entry.raw is None
+
+    def _repaired(self, slots: list[Slot], view: View, notes: Notes, *, is_start: bool) -> Request:
+        slots = _written(paired(slots, len(view.transcript), notes))
+        slots = cleaned(with_equal_ids(slots, notes), notes)
+        turns = self._turns(slots, notes, is_start=is_start)
         messages = cast("list[dict[str, Any]]", [slot.message for slot in turns])
         return Request(format="openai", messages=messages)
 
-    def _turns(self, slots: list[Slot], notes: list[str]) -> list[Slot]:
+    def _turns(self, slots: list[Slot], notes: Notes, *, is_start: bool) -> list[Slot]:  # noqa: ARG002 - for strict
         return alternated(slots, notes)
 
 
@@ -154,8 +207,8 @@ class StrictDialect(OpenAIDialect):
         """Return a fresh validator."""
         return StrictValidator()
 
-    def _turns(self, slots: list[Slot], notes: list[str]) -> list[Slot]:
-        return strict(slots, notes)
+    def _turns(self, slots: list[Slot], notes: Notes, *, is_start: bool) -> list[Slot]:
+        return strict(slots, notes, is_start=is_start)
 
 
 def _written(slots: list[Slot]) -> list[Slot]:
@@ -186,13 +239,20 @@ class AnthropicDialect(_Dialect):
     def _validator_beside(self, system: Any, marks: int) -> Validator:  # noqa: ANN401 - text or blocks
         return AnthropicValidator(marks + marks_in(system))
 
-    def _repaired(self, view: View, marks: int, notes: list[str]) -> Request:
-        slots = paired(slots_of(view), len(view.transcript), notes)
+    def _repaired(self, slots: list[Slot], view: View, notes: Notes, *, is_start: bool) -> Request:
+        slots = paired(slots, len(view.transcript), notes)
         slots = anthropic_wire.kept_apart(without_stale_thinking(slots, view, notes), notes)
         request = render([slot.entry for slot in slots], "anthropic")
-        outside = marks + marks_in(request.system)
-        turns = anthropic_wire.tidied(request.messages, outside, notes)
+        turns = anthropic_wire.tidied(request.messages, notes, is_start=is_start)
         return Request(format="anthropic", messages=turns, system=request.system)
+
+    def _finished(
+        self, made: Made, problems: list[Problem], marks: int
+    ) -> tuple[list[dict[str, Any]], list[Problem]]:
+        outside = marks + marks_in(made.system)
+        messages = anthropic_wire.with_fewer_marks(made.messages, outside)
+        left = [problem for problem in problems if problem.rule != "cache_marks"]
+        return messages, left if outside <= MAX_MARKS else problems
 
 
 class ResponsesDialect(_Dialect):
@@ -205,8 +265,8 @@ class ResponsesDialect(_Dialect):
         """Return a fresh validator."""
         return ResponsesValidator()
 
-    def _repaired(self, view: View, marks: int, notes: list[str]) -> Request:  # noqa: ARG002 - no cache marks
-        slots = paired(slots_of(view), len(view.transcript), notes)
+    def _repaired(self, slots: list[Slot], view: View, notes: Notes, *, is_start: bool) -> Request:  # noqa: ARG002 - no rule about starts
+        slots = paired(slots, len(view.transcript), notes)
         request = render([slot.entry for slot in slots], "responses")
         items = responses_wire.tidied(request.messages, notes)
         return Request(format="responses", messages=items, system=request.system)

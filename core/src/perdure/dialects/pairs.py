@@ -10,18 +10,19 @@ from perdure.messages import Unit, group, pair
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from perdure.dialects.problem import Notes
     from perdure.dialects.slots import Slot
 
 CALLS_GONE = "[tool calls left out]"
 
 
-def paired(slots: Sequence[Slot], length: int, notes: list[str]) -> list[Slot]:
+def paired(slots: Sequence[Slot], length: int, notes: Notes) -> list[Slot]:
     """Return the slots with every call answered and every result asked for, where we cut.
 
     Args:
         slots: The messages.
         length: Number of messages in the transcript; calls at its very end are still running.
-        notes: Receives a sentence for each repair.
+        notes: Receives what was repaired.
     """
     messages = [slot.message for slot in slots]
     kept: list[Slot] = []
@@ -30,7 +31,7 @@ def paired(slots: Sequence[Slot], length: int, notes: list[str]) -> list[Slot]:
         if unit.kind == "orphan":
             cut_before = cut_before or slots[unit.first].seam
             if cut_before:
-                notes.append(f"dropped the result at {unit.first}: its call is gone")
+                notes["dropped a result whose call is gone"] += 1
             else:
                 kept.append(slots[unit.first])
         elif unit.kind == "calls":
@@ -53,7 +54,7 @@ def _unit(
     messages: Sequence[Mapping[str, Any]],
     unit: Unit,
     length: int,
-    notes: list[str],
+    notes: Notes,
 ) -> list[Slot]:
     pairs = pair(messages, unit)
     caller = slots[unit.first]
@@ -61,7 +62,7 @@ def _unit(
     runs_on = unit.last == len(slots) - 1 and last.position == length - 1
     if unit.pending and _is_cut(slots, unit) and not runs_on:
         caller = _without_calls(caller, [call for call, result in pairs if result is None])
-        notes.append(f"took calls without results from the message at {unit.first}")
+        notes["took calls without results from a message"] += 1
     return [caller, *slots[unit.first + 1 : unit.last + 1]]
 
 
@@ -75,7 +76,7 @@ def _without_calls(slot: Slot, gone: list[dict[str, Any]]) -> Slot:
     return slot.changed(message)
 
 
-def with_equal_ids(slots: Sequence[Slot], notes: list[str]) -> list[Slot]:
+def with_equal_ids(slots: Sequence[Slot], notes: Notes) -> list[Slot]:
     """Return the slots with each result under the very id of its call.
 
     Some gateways join two ids with a bar or put blanks around one; within a unit it is plain which
@@ -83,7 +84,6 @@ def with_equal_ids(slots: Sequence[Slot], notes: list[str]) -> list[Slot]:
     """
     made = list(slots)
     messages = [slot.message for slot in slots]
-    changed = 0
     for unit in group(messages):
         for call, at in pair(messages, unit) if unit.kind == "calls" else ():
             wanted = call.get("id")
@@ -91,7 +91,5 @@ def with_equal_ids(slots: Sequence[Slot], notes: list[str]) -> list[Slot]:
                 continue
             if messages[at].get("tool_call_id") != wanted and messages[at].get("role") == "tool":
                 made[at] = made[at].recopied({**messages[at], "tool_call_id": wanted})
-                changed += 1
-    if changed:
-        notes.append(f"gave {changed} results the id of their call")
+                notes["gave a result the id of its call"] += 1
     return made

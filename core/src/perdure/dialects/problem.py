@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from perdure.formats import Format
 
 SHOWN_CHARS = 80
+Notes = Counter[str]
+"""What was repaired, as short sentences with how often."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,7 +85,7 @@ class Wire:
         system: System prompt beside the messages, for formats that have one, else None.
         problems: What the provider may reject although it is sent; the caller's own list has it.
         warnings: The same as sentences for a log or a user.
-        repaired: What was done to make a changed list valid, one sentence each.
+        repaired: What was done to make a changed list valid, each kind with how often.
         format: `openai`, `responses` or `anthropic`.
     """
 

@@ -14,22 +14,24 @@ from perdure.dialects.text import encodable, is_blank, is_blank_part
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from perdure.dialects.problem import Notes
+
 Item = dict[str, Any]
 
 
-def tidied(items: Sequence[Item], notes: list[str]) -> list[Item]:
+def tidied(items: Sequence[Item], notes: Notes) -> list[Item]:
     """Return items that the provider takes."""
     return [encodable(_filled(item)) for item in _followed(items, notes)]
 
 
-def _followed(items: Sequence[Item], notes: list[str]) -> list[Item]:
+def _followed(items: Sequence[Item], notes: Notes) -> list[Item]:
     """Return the items without reasoning whose next item is no longer the model's."""
     kept: list[Item] = []
     for item in items:
         if not is_model_item(item_type(item), item):
             while kept and item_type(kept[-1]) == "reasoning":
                 kept.pop()
-                notes.append(f"left out reasoning at {len(kept)}: what it led to is gone")
+                notes["left out reasoning whose next item is gone"] += 1
         kept.append(item)
     return kept
 

@@ -49,23 +49,29 @@ class Slot:
         return Slot(Entry.of(message), self.position, ours=self.ours, seam=self.seam)
 
 
-def slots_of(view: View) -> list[Slot]:
-    """Return the slots of a view."""
+def slots_of(view: View, start: int, stop: int) -> list[Slot]:
+    """Return the slots of the transcript positions from `start` up to `stop`.
+
+    Replacements stand at the front: a piece that does not start at 0 has none.
+    """
+    if start:
+        return _originals(view, start, stop, seam=False)
     slots: list[Slot] = []
     position = 0
     for made in view.replacements:
-        _add_originals(slots, view, position, made.first)
+        slots += _originals(view, position, made.first, seam=position > 0)
         slots += [
             Slot(Entry.of(message), made.last, ours=True, seam=True) for message in made.messages
         ]
         position = made.last + 1
-    _add_originals(slots, view, position, len(view.transcript))
-    return slots
+    return slots + _originals(view, position, stop, seam=position > 0)
 
 
-def _add_originals(slots: list[Slot], view: View, first: int, stop: int) -> None:
+def _originals(view: View, start: int, stop: int, *, seam: bool) -> list[Slot]:
     # Originals are read from the transcript, since a host that sends its history again leaves its
     # newest cache marks there.
-    for position, entry in enumerate(view.transcript.entries(first, stop), first):
-        seam = position == first and first > 0
-        slots.append(Slot(entry, position, seam=seam))
+    entries = view.transcript.entries(start, stop)
+    return [
+        Slot(entry, position, seam=seam and position == start)
+        for position, entry in enumerate(entries, start)
+    ]

@@ -18,6 +18,7 @@ from perdure.messages import is_result, is_typed, latest_typed, tool_calls_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from perdure.dialects.problem import Notes
     from perdure.dialects.slots import Slot
     from perdure.transcript import Replacement, View
 
@@ -25,7 +26,7 @@ SUMMARIES = frozenset({"handoff", "node", "external"})
 THINKING_GONE = "[thinking left out]"
 
 
-def without_stale_thinking(slots: Sequence[Slot], view: View, notes: list[str]) -> list[Slot]:
+def without_stale_thinking(slots: Sequence[Slot], view: View, notes: Notes) -> list[Slot]:
     """Return the slots of an Anthropic view without the thinking that a summary made invalid."""
     summaries = [made for made in view.replacements if made.kind in SUMMARIES]
     if not summaries:
@@ -43,8 +44,7 @@ def without_stale_thinking(slots: Sequence[Slot], view: View, notes: list[str]) 
             coming = next(waiting)
         is_stale = slot.position < latest and slot.position not in loop
         kept.append(_without_thinking(slot, items) if is_stale and not slot.ours else slot)
-    if items:
-        notes.append(f"left out the thinking of {len(items)} turns that a summary made invalid")
+    notes["left out the thinking of a turn that a summary made invalid"] += len(items)
     return kept
 
 

@@ -16,23 +16,15 @@ from perdure.transcript import Entry
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from perdure.dialects.problem import Notes
+
 USER_NOTE = "[The conversation goes on.]"
 ASSISTANT_NOTE = "[Noted.]"
 _NOTES = {"user": USER_NOTE, "assistant": ASSISTANT_NOTE}
+_OTHER = {"user": "assistant", "assistant": "user"}
 
 
 # ------------------------------------------------------------------------------- joining
-
-
-def joined_content(first: Any, second: Any) -> Any:  # noqa: ANN401 - content of any shape
-    """Return two contents as one: texts with a blank line between, else one list of parts."""
-    if not first or is_blank(first):
-        return second
-    if not second or is_blank(second):
-        return first
-    if isinstance(first, str) and isinstance(second, str):
-        return f"{first}\n\n{second}"
-    return [*as_parts(first), *as_parts(second)]
 
 
 def as_parts(content: Any) -> list[Any]:  # noqa: ANN401 - content of any shape
@@ -42,18 +34,31 @@ def as_parts(content: Any) -> list[Any]:  # noqa: ANN401 - content of any shape
     return list(content) if isinstance(content, list) else []
 
 
-def joined(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Return two messages of one role as one; keys of the second win."""
-    message = {**first, **second}
-    message["content"] = joined_content(first.get("content"), second.get("content"))
-    calls = [*tool_calls_of(first), *tool_calls_of(second)]
+def joined_content(contents: Sequence[Any]) -> Any:  # noqa: ANN401 - content of any shape
+    """Return contents as one: texts with a blank line between, else one list of parts."""
+    full = [content for content in contents if content and not is_blank(content)]
+    if len(full) <= 1:
+        return full[0] if full else contents[-1]
+    if all(isinstance(content, str) for content in full):
+        return "\n\n".join(full)
+    return [part for content in full for part in as_parts(content)]
+
+
+def joined(messages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return messages of one role as one; of other keys the last value wins."""
+    message = {key: value for one in messages for key, value in one.items()}
+    message["content"] = joined_content([one.get("content") for one in messages])
+    calls = [call for one in messages for call in tool_calls_of(one)]
     if calls:
         message["tool_calls"] = calls
     return message
 
 
-def _join_last(slots: list[Slot], slot: Slot) -> None:
-    slots[-1] = slots[-1].changed(joined(slots[-1].message, slot.message))
+def _one_slot(run: Sequence[Slot]) -> Slot:
+    if len(run) == 1:
+        return run[0]
+    message = joined([slot.message for slot in run])
+    return run[0].changed({**message, "role": run[0].role})
 
 
 def note(role: str, position: int) -> Slot:
@@ -65,48 +70,44 @@ def note(role: str, position: int) -> Slot:
 # ------------------------------------------------------------------------------- plain
 
 
-def alternated(slots: Sequence[Slot], notes: list[str]) -> list[Slot]:
+def alternated(slots: Sequence[Slot], notes: Notes) -> list[Slot]:
     """Return the slots with no two speakers of one role in a row where we made it so.
 
     System messages between two speakers count as nothing: there a note is put between, since a
     message that moved across them would change what was sent.
     """
-    kept: list[Slot] = []
-    before: Slot | None = None
+    runs: list[list[Slot]] = []
+    before: list[Slot] = []
     for slot in _opened(slots, notes):
-        role = slot.role
-        if role in SYSTEM_ROLES:
-            kept.append(slot)
+        if slot.role in SYSTEM_ROLES:
+            runs.append([slot])
             continue
-        if before is not None and _clashes(before, slot):
-            if kept[-1] is before:
-                notes.append(f"joined two {role} messages at {len(kept) - 1}")
-                _join_last(kept, slot)
-                before = kept[-1]
+        if before and _clashes(before, slot):
+            if runs[-1] is before:
+                notes[f"joined two {slot.role} messages"] += 1
+                before.append(slot)
                 continue
-            notes.append(f"put a note between two {role} messages at {len(kept)}")
-            kept.append(note("assistant" if role == "user" else "user", slot.position))
-        kept.append(slot)
-        before = slot
-    return kept
+            notes[f"put a note between two {slot.role} messages"] += 1
+            runs.append([note(_OTHER[slot.role], slot.position)])
+        before = [slot]
+        runs.append(before)
+    return [_one_slot(run) for run in runs]
 
 
-def _clashes(before: Slot, slot: Slot) -> bool:
-    same = before.role == slot.role and slot.role in _NOTES
-    return same and (before.ours or slot.ours or slot.seam)
+def _clashes(before: Sequence[Slot], slot: Slot) -> bool:
+    same = before[0].role == slot.role and slot.role in _NOTES
+    # A run of several was joined because of us, which makes it ours as a whole.
+    return same and (len(before) > 1 or before[0].ours or slot.ours or slot.seam)
 
 
-def _opened(slots: Sequence[Slot], notes: list[str]) -> list[Slot]:
+def _opened(slots: Sequence[Slot], notes: Notes) -> list[Slot]:
     """Put a user note before a list that no longer opens with a user because of us."""
     at = first_turn(slots)
-    if at < len(slots) and slots[at].role != "user" and _is_changed_start(slots, at):
-        notes.append("opened the list with a user note")
+    is_changed = any(slot.seam for slot in slots[: at + 1])
+    if is_changed and at < len(slots) and slots[at].role != "user":
+        notes["opened the list with a user note"] += 1
         return [*slots[:at], note("user", slots[at].position), *slots[at:]]
     return list(slots)
-
-
-def _is_changed_start(slots: Sequence[Slot], at: int) -> bool:
-    return any(slot.seam for slot in slots[: at + 1])
 
 
 def first_turn(slots: Sequence[Slot]) -> int:
@@ -120,44 +121,36 @@ def first_turn(slots: Sequence[Slot]) -> int:
 # ------------------------------------------------------------------------------- strict
 
 
-def strict(slots: Sequence[Slot], notes: list[str]) -> list[Slot]:
+def strict(slots: Sequence[Slot], notes: Notes, *, is_start: bool) -> list[Slot]:
     """Return the slots in the order that a strict chat template accepts.
 
     One system message at the start, then a user; a user never right behind a tool result; user
     and assistant in turn when tool traffic is left out.
     """
-    at = first_turn(slots)
-    kept = _one_system(slots[:at], notes)
-    heads = len(kept)
-    if at == len(slots) or _as_user(slots[at]).role != "user":
-        notes.append("opened the list with a user note")
-        kept.append(note("user", slots[at - 1].position if at else 0))
+    at = first_turn(slots) if is_start else 0
+    runs: list[list[Slot]] = []
+    if is_start and (at == len(slots) or slots[at].role != "user"):
+        notes["opened the list with a user note"] += 1
+        runs.append([note("user", slots[at - 1].position if at else 0)])
     for original in slots[at:]:
-        slot = _as_user(original)
-        if slot is not original:
-            notes.append(f"turned a later system message at {len(kept)} into user text")
-        before = kept[-1] if len(kept) > heads else None
-        if before is not None and before.role == slot.role and slot.role in _NOTES:
-            notes.append(f"joined two {slot.role} messages at {len(kept) - 1}")
-            _join_last(kept, slot)
+        slot = _as_user(original, notes)
+        before = runs[-1][-1].role if runs else ""
+        if before == slot.role and slot.role in _NOTES:
+            notes[f"joined two {slot.role} messages"] += 1
+            runs[-1].append(slot)
             continue
-        if before is not None and slot.role == "user" and before.role in ("tool", "function"):
-            notes.append(f"put an assistant note behind a tool result at {len(kept)}")
-            kept.append(note("assistant", slot.position))
-        kept.append(slot)
-    return kept
+        if slot.role == "user" and before in ("tool", "function"):
+            notes["put an assistant note behind a tool result"] += 1
+            runs.append([note("assistant", slot.position)])
+        runs.append([slot])
+    if at > 1:
+        notes["joined leading system messages"] += 1
+    head = [list(slots[:at])] if at else []
+    return [_one_slot(run) for run in (*head, *runs)]
 
 
-def _one_system(slots: Sequence[Slot], notes: list[str]) -> list[Slot]:
-    kept = list(slots[:1])
-    for slot in slots[1:]:
-        notes.append("joined two system messages")
-        message = joined(kept[-1].message, slot.message)
-        kept[-1] = kept[-1].changed({**message, "role": kept[-1].role})
-    return kept
-
-
-def _as_user(slot: Slot) -> Slot:
+def _as_user(slot: Slot, notes: Notes) -> Slot:
     if slot.role not in SYSTEM_ROLES:
         return slot
+    notes["turned a later system message into user text"] += 1
     return slot.changed({**slot.message, "role": "user"})
