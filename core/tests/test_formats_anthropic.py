@@ -253,6 +253,8 @@ def test_private_keys_never_leave_but_tool_input_is_not_touched():
     (written,) = render(parse([item]).entries, "anthropic").messages
     assert written == assistant(use("a", _meta=1))
     assert item["_mine"] == 3
+    body = {"system": [text("Be kind.", _seen=1)], "messages": []}
+    assert render(parse(body).entries, "anthropic").system == [text("Be kind.")]
 
 
 def test_raw_parts_survive_a_view_and_its_replacements():
@@ -297,3 +299,10 @@ def test_a_role_that_anthropic_lacks_is_an_input_error(item):
 def test_an_assistant_turn_that_was_only_reasoning_does_not_become_an_empty_item():
     entry = Entry.of({"role": "assistant", "content": "", "reasoning_content": "hmm"})
     assert render([entry], "anthropic").messages == [{"role": "assistant", "content": "[no text]"}]
+
+
+def test_a_shortened_result_without_an_id_is_paired_with_its_call():
+    entries = parse([assistant(use("a")), user({"type": "tool_result", "content": "long"})]).entries
+    entries[1] = Entry.of({"role": "tool", "content": "short"})
+    written = render(entries, "anthropic").messages
+    assert written == [assistant(use("a")), user(result("a", "short"))]

@@ -18,6 +18,7 @@ from perdure.formats.parts import (
     is_blank,
     kind_of,
     public,
+    public_parts,
     simplest,
     texts,
     to_anthropic,
@@ -257,7 +258,7 @@ def _system(entries: Sequence[Entry]) -> Any:  # noqa: ANN401 - text or blocks, 
         return None
     raw = entries[0].raw
     if len(entries) == 1 and raw is not None and raw.format == "anthropic":
-        return raw.item
+        return public_parts(raw.item) if isinstance(raw.item, list) else raw.item
     blocks: list[Any] = []
     for entry in entries:
         if entry.raw is not None and entry.raw.format == "anthropic":
@@ -265,7 +266,8 @@ def _system(entries: Sequence[Entry]) -> Any:  # noqa: ANN401 - text or blocks, 
         else:
             made = [to_anthropic(part) for part in texts(entry.message.get("content"))]
             blocks += [block for block in made if block["type"] == "text" and not is_blank(block)]
-    return simplest(blocks) if blocks and set(blocks[0]) == {"type", "text"} else blocks or None
+    is_plain = bool(blocks) and set(blocks[0]) == {"type", "text"}
+    return simplest(blocks) if is_plain else public_parts(blocks) or None
 
 
 def _whole_item(entries: Sequence[Entry], index: int, pairs: Pairs) -> int:
@@ -294,7 +296,8 @@ def _rebuilt(entry: Entry, index: int, pairs: Pairs) -> _Turn:
         blocks = _assistant_blocks(message, pairs.call_ids.get(index, []))
         return _Turn("assistant", rest=blocks, is_text=is_text)
     if role == "tool":
-        new_id = pairs.results[index][0] if index in pairs.results else None
+        is_new = index in pairs.changed or (index in pairs.results and not _is_native(entry))
+        new_id = pairs.results[index][0] if is_new else None
         return _Turn("user", results=[_result_block(entry, new_id)])
     if role == "user":
         if raw is not None and _is_native(entry) and raw.blocks:
@@ -314,8 +317,7 @@ def _result_block(entry: Entry, new_id: str | None) -> Item:
     message, raw = entry.message, entry.raw
     if raw is not None and _is_native(entry):
         block: Item = raw.blocks[0]
-        changed = new_id is not None and new_id != block.get("tool_use_id")
-        return {**block, "tool_use_id": new_id} if changed else block
+        return block if new_id is None else {**block, "tool_use_id": new_id}
     content = message.get("content")
     block = {
         "type": "tool_result",

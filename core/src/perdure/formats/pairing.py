@@ -58,10 +58,13 @@ def pairs_of(messages: Sequence[Message], kept: Sequence[bool]) -> Pairs:
         for call, call_id, result in zip(calls, new, found, strict=True):
             if result is None:
                 continue
+            new_id = call_id
             given = messages[result].get("tool_call_id")
-            made.results[result] = (str(given) if kept[first] else call_id, call)
-            if not kept[first] and given != call_id:
+            if kept[first] and (kept[result] or given is not None):
+                new_id = str(given)  # the call goes out as it came, and so does its result
+            elif given != new_id:
                 made.changed.add(result)
+            made.results[result] = (new_id, call)
     return made
 
 

@@ -248,7 +248,14 @@ def public(item: Part) -> Part:
     for key in ("content", "tool_calls", "output"):
         held = item.get(key)
         if isinstance(held, list):
-            cleaned = [public(part) if isinstance(part, dict) else part for part in held]
-            if any(new is not old for new, old in zip(cleaned, held, strict=True)):
+            cleaned = public_parts(held)
+            if cleaned is not held:
                 item = {**item, key: cleaned}
     return item
+
+
+def public_parts(parts: list[Any]) -> list[Any]:
+    """Return parts without their private keys; the same list when there are none."""
+    cleaned = [public(part) if isinstance(part, dict) else part for part in parts]
+    is_same = all(new is old for new, old in zip(cleaned, parts, strict=True))
+    return parts if is_same else cleaned
