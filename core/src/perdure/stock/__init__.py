@@ -1,1 +1,1 @@
-"""What engines may reuse: the ledger, entry shrinking, tool kinds, the extractive digest and checks."""
+"""What engines may reuse: ledger, tool kinds, entry shrinking, extractive digest, checks."""

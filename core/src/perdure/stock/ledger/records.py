@@ -224,7 +224,7 @@ class Ledger:
             text = f"stored ledger has version {found!r}, expected {VERSION}; build it again"
             raise InputError(text)
         try:
-            return cls(**{name: _entries(plain[name], kind) for name, kind in _KINDS.items()})  # type: ignore[arg-type]  # one table for all fields
+            return cls(**{name: _entries(plain[name], kind) for name, kind in _KINDS.items()})
         except (KeyError, TypeError, ValueError) as error:
             text = f"stored ledger is damaged ({error}); build it again from the messages"
             raise InputError(text) from error
@@ -256,7 +256,7 @@ def _entries(stored: object, kind: type[T]) -> tuple[T, ...]:
         text = f"a list was expected, found {type(stored).__name__}"
         raise TypeError(text)
     if kind is tuple:
-        return tuple(tuple(entry) for entry in stored)
+        return tuple(tuple(entry) for entry in stored)  # type: ignore[misc]  # pairs of plain values
     return tuple(kind(*(_frozen(value) for value in entry)) for entry in stored)
 
 

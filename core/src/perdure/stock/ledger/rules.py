@@ -45,7 +45,7 @@ def statements_of(text: str, source: str) -> tuple[Statement, ...]:
             labelled = True
             continue
         labelled = labelled and is_bullet
-        kind = "rule" if label or labelled else kind_of(bare)
+        kind = "rule" if label or labelled else kind_of(bare) or _takes_back(bare)
         if kind and len(bare) >= _SHORTEST and not _NOTE.match(bare):
             kept = _cut(bare)
             found.setdefault(kept, _statement(kind, kept, source))
@@ -70,6 +70,11 @@ def scripts_of(sentence: str) -> tuple[str, ...]:
     if _KANA.search(sentence):
         return ("kana",)
     return ("han", "spaced") if _HAN.search(sentence) else ("spaced",)
+
+
+def _takes_back(sentence: str) -> str:
+    """Return `value` for a sentence that only says what no longer holds."""
+    return "value" if taken_back(sentence) else ""
 
 
 def _statement(kind: str, text: str, source: str) -> Statement:

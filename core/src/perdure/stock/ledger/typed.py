@@ -64,7 +64,8 @@ _LOG = re.compile(
     r"|OK)\]?(?:[:|\s]\s*\S)"
     r"|Traceback \(most recent|File \"[^\"]{1,300}\", line \d"
     r"|at [\w$.<>/ ]{1,120}\([^()]{0,300}\)\s*$|Caused by: "
-    r"|\.{3} \d+ more|[\w.]{0,80}(?:Error|Exception)(?:\[[^\]]{0,40}\])?: |(?:npm|yarn"
+    r"|(?:error|warning|note|fatal|panic)(?:\[\w{1,20}\])?: |\.{3} \d+ more"
+    r"|[\w.]{0,80}(?:Error|Exception)(?:\[[^\]]{0,40}\])?: |(?:npm|yarn"
     r"|pnpm) (?:ERR!|WARN|error)"
     r"|error\[E?\d+\]|E   |>{1,3} |[$%#❯➜] ?[a-z./][\w./-]{0,40}(?:\s|$)|[\w.@~-]{1,60}[$#] "
     r"|[\w./\\-]{1,200}:\d{1,6}(?::\d{1,6})?:? |={4,}|-{8,}|\*{8,}|#\d+ 0x[0-9a-f]"
@@ -305,7 +306,7 @@ def _label(line: str) -> str:
         return "table"
     if _LOG.match(line):
         return "log"
-    return "code" if _CODE.match(line) else ""
+    return "code" if _CODE.match(line) or _ALONE.match(line) else ""
 
 
 def _typed_lines(paragraph: list[str]) -> Iterator[str]:
@@ -318,7 +319,7 @@ def _typed_lines(paragraph: list[str]) -> Iterator[str]:
                 yield paragraph[position]
             position += 1
             continue
-        end = _run_end(labels, position)
+        end = _run_end(paragraph, labels, position)
         if end - position > 1 or _ALONE.match(paragraph[position]):
             yield _note(end - position, labels[position])
         else:
@@ -326,14 +327,12 @@ def _typed_lines(paragraph: list[str]) -> Iterator[str]:
         position = end
 
 
-def _run_end(labels: list[str], start: int) -> int:
-    """Return the end of a run of labelled lines; one unlabelled line inside does not break it."""
+def _run_end(paragraph: list[str], labels: list[str], start: int) -> int:
+    """Return the end of a run of labelled lines; indented lines between two of them are in it."""
     end = start + 1
-    while end < len(labels):
-        if labels[end]:
-            end += 1
-        elif end - start > 1 and end + 2 < len(labels) and labels[end + 1] and labels[end + 2]:
-            end += 2
-        else:
+    for index in range(start + 1, len(labels)):
+        if labels[index]:
+            end = index + 1
+        elif not paragraph[index].startswith((" ", "\t")):
             break
     return end

@@ -110,7 +110,8 @@ def _spaced_subject(sentence: str, old: tuple[str, ...]) -> tuple[str, str]:
     start, end = spans[0]
     before, after = sentence[:start], sentence[end:]
     known = words()
-    setting = known.settings["spaced"].search(before) or known.settings["spaced"].search(after)
+    limit = known.limits["spaced"].search(before)
+    setting = limit or known.settings["spaced"].search(before + "\n" + after)
     about = _WORD.findall(before) + _WORD.findall(after)
     content = sorted({word for word in about if word not in known.fillers})
     if not setting or not 1 <= len(content) <= _MOST_SUBJECT_WORDS:
@@ -118,7 +119,8 @@ def _spaced_subject(sentence: str, old: tuple[str, ...]) -> tuple[str, str]:
     if any(word in known.additive for word in about):
         return "", ""
     trailing = [word for word in _WORD.findall(after) if word not in known.fillers]
-    if trailing and not _SCOPE.match(after):
+    counts_a_noun = limit and not before[limit.end() :].strip() and len(trailing) == 1
+    if trailing and not counts_a_noun and not _SCOPE.match(after):
         return "", ""
     return " ".join(content), sentence[start:end].strip(_EDGES)
 
@@ -154,7 +156,8 @@ def _joined_subject(sentence: str, old: tuple[str, ...]) -> tuple[str, str]:
     bare = known.fillers_joined.sub("", before)
     subject = re.sub(r"[\W_]+", "", bare)
     rest = re.sub(r"[\W_]+", "", known.fillers_joined.sub("", after))
-    if not known.settings["joined"].search(subject) or len(subject) > 16 or len(rest) > 4:
+    is_set = known.settings["joined"].search(subject) or known.limits["joined"].search(subject)
+    if not is_set or len(subject) > 16 or len(rest) > 4:
         return "", ""
     if re.match(r"也|还有|另外|또한|また", before):
         return "", ""

@@ -21,8 +21,9 @@ _SPACED = tuple(name for name in _LANGUAGES if name not in _JOINED)
 _PLAIN = r"[^\s,;:()\"'`“”«»„?!]"
 _MARK = r"[`\"'“”«»„‘’]?"
 _WORDS = rf"{_MARK}(?P<{{0}}>{_PLAIN}{{{{1,40}}}}?(?: {_PLAIN}{{{{1,20}}}}){{{{0,2}}}}?){_MARK}"
-_CHARACTERS = r"[「『“\"`]?(?P<{0}>[^\s，。、；,;「」『』“”\"`]{{1,24}}?)[」』”\"`]?"
+_CHARACTERS = r"[「『“\"`]?(?P<{0}>[^\s，。、；,;「」『』“”\"`をはが]{{1,24}}?)[」』”\"`]?"
 _ONE_WORD = r"(?<!\S)[`\"'“]?(?P<old>[^\s,;()\"'`]{1,60}?)[`\"'”]?"
+_EXACT = r"[`\"'“]?(?P<old>[\w./@$€-]{0,40}[\d_./@-][\w./@-]{0,40})"
 _GAP = r"(?: [\w'’-]{1,20}){0,3}"
 
 
@@ -35,6 +36,7 @@ class Words:
         label: A line such as `RULES:` or `注意：`, whose rest or following bullets bind.
         slots: By `spaced` or `joined`: what people fix a value for.
         settings: The slots that hold one value at a time.
+        limits: Words such as `at most`, which also hold one value at a time.
         taken_back: Forms in which a text names an old value (groups `old`, `new`).
         fillers: Words of spaced scripts that do not tell what a sentence is about.
         fillers_joined: The same for scripts without spaces.
@@ -49,6 +51,7 @@ class Words:
     label: re.Pattern[str]
     slots: dict[str, re.Pattern[str]]
     settings: dict[str, re.Pattern[str]]
+    limits: dict[str, re.Pattern[str]]
     taken_back: tuple[re.Pattern[str], ...]
     fillers: frozenset[str]
     fillers_joined: re.Pattern[str]
@@ -86,6 +89,7 @@ def words() -> Words:
         label=re.compile(rf"[\W_]{{0,8}}(?:{'|'.join(lines('labels'))})\W{{0,4}}[:：]"),
         slots=by_script("slots"),
         settings=by_script("settings"),
+        limits=by_script("limits"),
         taken_back=_taken_back(lists),
         fillers=tokens("fillers"),
         fillers_joined=re.compile("|".join(fillers)),
@@ -125,6 +129,7 @@ def _taken_back(lists: dict[str, dict[str, list[str]]]) -> tuple[re.Pattern[str]
         for line in sections.get("taken_back", ()):
             form = (
                 line.replace("<TOKEN>", _ONE_WORD)
+                .replace("<VALUE>", _EXACT)
                 .replace("<OLD>", value.format("old"))
                 .replace("<NEW>", value.format("new"))
             )

@@ -1,0 +1,114 @@
+"""A later value pushes the older one aside; nothing else does."""
+
+from __future__ import annotations
+
+import pytest
+from perdure.stock.ledger import build, facts_of, render
+from perdure.stock.ledger.supersede import replaced_by
+
+IMPLICIT = [
+    ("The budget is $500.", "The budget is now $800."),
+    ("Deadline: Friday", "Deadline is Monday at 10am now"),
+    ("Max 3 retries.", "max 5 retries please"),
+    ("Keep answers under 200 words.", "Keep answers under 300 words."),
+    ("The API port must be 8080.", "Actually the API port should be 9090."),
+    ("El presupuesto es de 500 euros.", "El presupuesto ahora es de 800 euros."),
+    ("Das Budget beträgt 500 Euro.", "Das Budget liegt jetzt bei 800 Euro."),
+    ("Le budget est de 500 euros.", "Le budget est maintenant de 800 euros."),
+    ("O orçamento é de 500 reais.", "O orçamento agora é de 800 reais."),
+    ("Бюджет 500 рублей.", "Бюджет теперь 800 рублей."),
+    ("预算是500元。", "预算改为800元。"),
+    ("予算は500円です。", "予算を800円に変更してください。"),
+    ("예산은 500달러입니다.", "예산은 이제 800달러입니다."),
+]
+EXPLICIT = [
+    ("The budget is $500.", "Budget changed from $500 to $800."),
+    ("timeout must be 30s", "timeout: 30s -> 60s"),
+    ("Use npm for installs.", "Use pnpm instead of npm for installs."),
+    ("Always deploy to us-east-1.", "We no longer deploy to us-east-1."),
+    ("El presupuesto es de 500 euros.", "El presupuesto pasa de 500 a 800 euros."),
+    ("Das Budget beträgt 500 Euro.", "Das Budget wurde von 500 Euro auf 800 Euro erhöht."),
+    ("Le budget est de 500 euros.", "Le budget passe de 500 à 800 euros."),
+    ("O orçamento é de 500 reais.", "O orçamento mudou de 500 para 800 reais."),
+    ("Бюджет 500 рублей.", "Бюджет увеличен с 500 до 800 рублей."),
+    ("预算是500元。", "预算从500元改为800元。"),
+    ("予算は500円です。", "予算を500円から800円に変更してください。"),
+    ("예산은 500달러입니다.", "예산을 500달러에서 800달러로 변경해 주세요."),
+]
+BOTH_HOLD = [
+    ("The API port is 8080.", "The web port is 9090."),
+    ("Never touch a.py.", "Never touch b.py."),
+    ("Never deploy on Friday.", "Never deploy on Saturday."),
+    ("The budget is $500.", "The budget for travel is $800."),
+    ("Version 1.2 must not crash.", "Version 1.3 must not crash."),
+    ("Always run `make test`.", "Always run `make lint`."),
+    ("Use 2 spaces in YAML.", "Use 4 spaces in Python."),
+    ("I need a flight from Boston to Paris, budget $500.", "Never book from Paris to Boston."),
+    ("The limit is 5.", "The limit is 5."),
+    ("Open port 8080.", "Also open port 9090."),
+    ("Keep the budget under $500 for food and $200 for taxis.", "Budget under $300 for food."),
+    ("预算是500元。", "酒店预算是800元。"),
+    ("Never use npm in CI.", "Use pnpm instead of npm for local installs."),
+    ("Le port de l'API est 8080.", "Le port du site est 9090."),
+    ("Das Limit für Mails ist 5.", "Das Limit für Anrufe ist 9."),
+    ("Meet at 5pm.", "The deadline is 6pm."),
+]
+
+
+def _ledger(*texts: str):
+    return build(None, [(i, facts_of({"role": "user", "content": t})) for i, t in enumerate(texts)])
+
+
+def _rendered(*texts: str) -> str:
+    found = render(_ledger(*texts), count=len, budget_tokens=5_000, rules_budget_tokens=5_000)
+    return found.text
+
+
+@pytest.mark.parametrize(("old", "new"), IMPLICIT)
+def test_another_value_for_the_same_subject_replaces_and_stays_legible(old, new):
+    replaced = replaced_by(_ledger(old, new).statements)
+    assert replaced == {0: (1, False)}
+    text = _rendered(old, new)
+    assert text.index(new) < text.index(old)
+    assert "replaces" in text
+
+
+@pytest.mark.parametrize(("old", "new"), EXPLICIT)
+def test_a_value_that_the_text_calls_old_is_left_out(old, new):
+    assert replaced_by(_ledger(old, new).statements) == {0: (1, True)}
+    said = [line for line in _rendered(old, new).splitlines() if line.startswith("- [0]")]
+    assert said == []
+
+
+@pytest.mark.parametrize(("first", "second"), BOTH_HOLD)
+def test_statements_that_both_hold_are_not_marked(first, second):
+    assert replaced_by(_ledger(first, second).statements) == {}
+    assert replaced_by(_ledger(second, first).statements) == {}
+
+
+def test_a_chain_of_values_ends_at_the_newest():
+    text = _rendered("The budget is $500.", "The budget is $600.", "The budget is $700.")
+    line = next(line for line in text.splitlines() if "replaces" in line)
+    assert line.index("$700") < line.index("$600") < line.index("$500")
+
+
+def test_a_value_said_again_wins_over_the_one_in_between():
+    ledger = _ledger("The budget is $500.", "The budget is $800.", "The budget is $500.")
+    assert [fact.text for fact in ledger.statements] == [
+        "The budget is $800.",
+        "The budget is $500.",
+    ]
+    assert replaced_by(ledger.statements) == {0: (1, False)}
+
+
+def test_the_assistant_replaces_nothing_the_user_said():
+    items = [
+        (0, facts_of({"role": "user", "content": "The budget is $500."})),
+        (
+            1,
+            facts_of(
+                {"role": "assistant", "content": "I decided the budget is $900 instead of $500."}
+            ),
+        ),
+    ]
+    assert replaced_by(build(None, items).statements) == {}
