@@ -480,3 +480,21 @@ def test_malformed_messages_in_a_changed_list_never_raise_anything_unplanned(nam
 
     with contextlib.suppress(InvariantError):
         dialects.get(name).wire(changed(history, 0, 1))
+
+
+def test_a_list_from_another_format_is_repaired_like_one_that_we_changed():
+    reminder = {"type": "text", "text": "be brief"}
+    history = [user("task"), acted("a"), got("a", reminder)]
+    view = View.of(formats.parse(history, format="anthropic").entries)
+
+    wire = dialects.get("openai-strict").wire(view)
+
+    assert [m["role"] for m in wire.messages] == ["user", "assistant", "tool", "assistant", "user"]
+    assert wire.problems == ()
+
+
+def test_a_loop_whose_request_stands_in_the_replacement_keeps_its_thinking():
+    history = [user("task"), *[m for i in "abcd" for m in (acted(i), got(i))]]
+    view = changed(history, 0, 4, new=[HANDOFF, user("task")], given="anthropic")
+
+    assert sent("anthropic", view)[1] is history[5]

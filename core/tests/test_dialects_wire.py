@@ -1,6 +1,8 @@
 """Whatever is replaced in a valid history, what goes out is valid, and what was sent stays."""
 
+import contextlib
 import copy
+import itertools
 import json
 import os
 
@@ -8,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from perdure import dialects, formats
-from perdure.messages import group, is_system, tool_calls_of
+from perdure.errors import InvariantError
+from perdure.messages import group, is_system, text_of, tool_calls_of
 from perdure.transcript import Transcript, View
 
 # ------------------------------------------------------------------------- strategies
@@ -243,3 +246,94 @@ def test_calls_keep_their_results_in_every_dialect(data):
 
     sent = [call["id"] for message in wire.messages for call in message.get("tool_calls") or ()]
     assert len(sent) == len(calls)
+
+
+@quick
+@given(data=st.data())
+def test_no_role_speaks_twice_in_a_row(data):
+    _, view = data.draw(changed_views(st.tuples(st.just("openai"), chats())))
+
+    roles = [message["role"] for message in dialects.get("openai").wire(view).messages]
+
+    pairs = itertools.pairwise(roles)
+    assert not any(one == two and one != "tool" for one, two in pairs)
+
+
+@pytest.mark.parametrize("name", ["openai", "openai-strict"])
+@quick
+@given(data=st.data())
+def test_what_was_not_replaced_is_still_said_word_for_word(name, data):
+    _, view = data.draw(changed_views(st.tuples(st.just("openai"), chats())))
+    typed = [
+        text_of(message)
+        for index, message in enumerate(view)
+        if view.replacement_at(index) is None and message["role"] == "user"
+    ]
+
+    sent = [text_of(m) for m in dialects.get(name).wire(view).messages if m["role"] == "user"]
+
+    remaining = iter(sent)
+    current = next(remaining, "")
+    for text in typed:
+        while text not in current:
+            current = next(remaining)
+
+
+@quick
+@given(data=st.data())
+def test_thinking_comes_back_as_it_was_or_not_at_all(data):
+    _, view = data.draw(changed_views(st.tuples(st.just("anthropic"), anthropic_chats())))
+    given_items = [entry.raw.item for entry in view.transcript.entries() if entry.raw]
+
+    wire = dialects.get("anthropic").wire(view)
+
+    kept = [block for item in given_items for block in thoughts(item)]
+    assert all(any(block is old for old in kept) for m in wire.messages for block in thoughts(m))
+    for message in wire.messages:
+        assert all("thinking" not in block["type"] for block in blocks_of(message)[1:])
+
+
+def thoughts(item):
+    return [block for block in blocks_of(item) if "thinking" in block["type"]]
+
+
+def blocks_of(item):
+    content = item["content"] if isinstance(item, dict) else item
+    return content if isinstance(content, list) else []
+
+
+anything = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.sampled_from(["", "x", "\ud800", "{}"])),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(
+            st.sampled_from(
+                ["type", "text", "id", "function", "name", "arguments", "content", "tool_use_id"]
+            ),
+            inner,
+            max_size=3,
+        ),
+    ),
+    max_leaves=6,
+)
+odd_messages = st.fixed_dictionaries(
+    {
+        "role": st.sampled_from(["system", "user", "assistant", "tool", "function"]),
+        "content": anything,
+    },
+    optional={"tool_calls": anything, "tool_call_id": anything, "name": anything},
+)
+
+
+@pytest.mark.parametrize("name", dialects.NAMES)
+@quick
+@given(messages=st.lists(odd_messages, min_size=1, max_size=5))
+def test_malformed_messages_raise_nothing_unplanned(name, messages):
+    view = View.of([{"role": "user", "content": "a"}, *messages])
+    dialect = dialects.get(name)
+
+    dialect.validate(messages)
+    dialect.wire(view)
+    handoff = {"role": "user", "content": "summary"}
+    with contextlib.suppress(InvariantError):
+        dialect.wire(view.apply([view.replace(0, 0, kind="handoff", messages=[handoff])]))

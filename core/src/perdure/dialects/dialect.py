@@ -108,19 +108,20 @@ class _Dialect(ABC):
         if base is None or not base.fits(view):
             base = Made(replacements=view.replacements)
         length = len(view.transcript)
+        changes = bool(view.replacements)
         if not all(map(self._is_native, view.transcript.entries(len(base)))):
-            # A list from another format is written as a whole: ids and images depend on all of it.
-            return self._grown(Made(replacements=view.replacements), view, length, marks)
-        stop = settled(view, len(base))
-        if stop > len(base):
-            base = memo[key] = self._grown(base, view, stop, marks)
-        return self._grown(base, view, length, marks)
+            # A list from another format is written as a whole (ids and images depend on all of
+            # it), which is a change of ours like any other.
+            base, changes = Made(replacements=view.replacements), True
+        elif (stop := settled(view, len(base))) > len(base):
+            base = memo[key] = self._grown(base, view, stop, marks, changes=changes)
+        return self._grown(base, view, length, marks, changes=changes)
 
-    def _grown(self, base: Made, view: View, stop: int, marks: int) -> Made:
-        """Return the copy with the entries up to `stop` added."""
+    def _grown(self, base: Made, view: View, stop: int, marks: int, *, changes: bool) -> Made:
+        """Return the copy with the entries up to `stop` added, repaired if we changed the list."""
         start = len(base)
         notes = Counter(base.notes)
-        if view.replacements:
+        if changes:
             slots = slots_of(view, start, stop)
             request = self._repaired(slots, view, notes, is_start=start == 0)
         else:

@@ -67,7 +67,8 @@ def _unit(
 
 
 def _without_calls(slot: Slot, gone: list[dict[str, Any]]) -> Slot:
-    kept = [call for call in slot.message["tool_calls"] if not any(call is one for one in gone)]
+    dropped = {id(call) for call in gone}
+    kept = [call for call in slot.message["tool_calls"] if id(call) not in dropped]
     message = {key: value for key, value in slot.message.items() if key != "tool_calls"}
     if kept:
         message["tool_calls"] = kept

@@ -7,10 +7,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from perdure.formats import Format, Request
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-
-    from perdure.formats import Format
 
 SHOWN_CHARS = 80
 Notes = Counter[str]
@@ -98,13 +98,7 @@ class Wire:
 
     def body(self) -> dict[str, Any]:
         """Return the part of the request body that carries the conversation."""
-        if self.format == "openai":
-            return {"messages": self.messages}
-        if self.format == "anthropic":
-            system = {} if self.system is None else {"system": self.system}
-            return {**system, "messages": self.messages}
-        instructions = {} if self.system is None else {"instructions": self.system}
-        return {**instructions, "input": self.messages}
+        return Request(format=self.format, messages=self.messages, system=self.system).body()
 
 
 def shown(value: object) -> str:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from perdure.dialects.anthropic import THINKING, blocks_of
-from perdure.messages import is_result, is_typed, latest_typed, tool_calls_of
+from perdure.messages import is_result, is_typed, latest_typed, text_of, tool_calls_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -70,10 +70,16 @@ def running_loop(view: View, start: int, end: int) -> range:
     if not has_calls:
         return range(0)
     asked = latest_typed(transcript.until(end))
-    is_kept = asked is not None and not any(
-        made.first <= asked <= made.last for made in view.replacements
-    )
-    return range(first, end) if is_kept else range(0)
+    return range(first, end) if asked is not None and _is_sent(view, asked) else range(0)
+
+
+def _is_sent(view: View, position: int) -> bool:
+    """Return whether the text of a message is sent word for word, in place or in a replacement."""
+    for made in view.replacements:
+        if made.first <= position <= made.last:
+            text = text_of(view.transcript[position])
+            return any(text in text_of(message) for message in made.messages)
+    return True
 
 
 def _is_injected(message: Mapping[str, Any]) -> bool:
