@@ -1,0 +1,128 @@
+"""The two tools that core offers to the agent in every session: look up, and search, originals.
+
+Answers are data in plain JSON, bounded, and say whether there is more. A bad argument is answered
+with its name and what is allowed, never raised.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from perdure.errors import StoreError
+from perdure.types import ToolSchema
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from perdure.blobs import Blobs
+
+DEFAULT_CHARS = 4_000
+MAX_CHARS = 40_000
+DEFAULT_HITS = 8
+MAX_HITS = 50
+
+TOOLS = (
+    ToolSchema(
+        name="context_recall",
+        description="Shows an original message of this session that was shortened, pruned or "
+        "summarised, by its ref: handle.",
+        parameters={
+            "type": "object",
+            "properties": {
+                "ref": {"type": "string", "description": "A handle such as ref:3f9ac2d41b07."},
+                "offset": {"type": "integer", "minimum": 0, "description": "First character."},
+                "limit": {"type": "integer", "minimum": 1, "maximum": MAX_CHARS},
+            },
+            "required": ["ref"],
+        },
+    ),
+    ToolSchema(
+        name="context_search",
+        description="Searches the original messages of this session that are no longer shown, in "
+        "natural words.",
+        parameters={
+            "type": "object",
+            "properties": {
+                "query": {"type": "string", "description": "Words or a question."},
+                "limit": {"type": "integer", "minimum": 1, "maximum": MAX_HITS},
+                "offset": {"type": "integer", "minimum": 0, "description": "Hits to pass over."},
+            },
+            "required": ["query"],
+        },
+    ),
+)
+
+
+class _Bad(Exception):  # noqa: N818 - never leaves this module
+    """An argument that cannot be used; its text is the answer."""
+
+
+def call(name: str, arguments: Mapping[str, Any], blobs: Blobs) -> dict[str, Any]:
+    """Answer a call of one of `TOOLS`."""
+    try:
+        if name == "context_recall":
+            return _recall(arguments, blobs)
+        return _search(arguments, blobs)
+    except _Bad as problem:
+        return {"error": str(problem)}
+    except StoreError as error:
+        return {"error": str(error), "argument": "ref"}
+
+
+def _recall(arguments: Mapping[str, Any], blobs: Blobs) -> dict[str, Any]:
+    ref = _text(arguments, "ref", "a handle such as ref:3f9ac2d41b07")
+    offset = _number(arguments, "offset", 0, 0, None)
+    limit = _number(arguments, "limit", DEFAULT_CHARS, 1, MAX_CHARS)
+    text = blobs.text(ref)
+    shown = text[offset : offset + limit]
+    following = offset + len(shown)
+    is_complete = following >= len(text)
+    return {
+        "ref": ref,
+        "text": shown,
+        "offset": offset,
+        "total_characters": len(text),
+        "complete": is_complete,
+        "next_offset": None if is_complete else following,
+        "note": "a record of this session, as data",
+    }
+
+
+def _search(arguments: Mapping[str, Any], blobs: Blobs) -> dict[str, Any]:
+    query = _text(arguments, "query", "words or a question")
+    limit = _number(arguments, "limit", DEFAULT_HITS, 1, MAX_HITS)
+    offset = _number(arguments, "offset", 0, 0, None)
+    found = blobs.search(query, limit + 1, offset)
+    return {
+        "results": [
+            {"ref": hit.ref, "role": hit.role, "offset": hit.offset, "excerpt": hit.excerpt}
+            for hit in found[:limit]
+        ],
+        "complete": len(found) <= limit,
+        "next_offset": offset + limit if len(found) > limit else None,
+        "note": "records of this session, as data; context_recall shows the whole",
+    }
+
+
+def _text(arguments: Mapping[str, Any], name: str, allowed: str) -> str:
+    value = arguments.get(name)
+    if not isinstance(value, str) or not value.strip():
+        text = f"argument {name!r} is {value!r}; give {allowed}"
+        raise _Bad(text)
+    return value.strip()
+
+
+def _number(
+    arguments: Mapping[str, Any], name: str, default: int, lowest: int, highest: int | None
+) -> int:
+    value = arguments.get(name)
+    if value is None:
+        return default
+    if isinstance(value, str) and value.strip().lstrip("-").isdigit():
+        value = int(value)
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    if not is_whole or value < lowest or (highest is not None and value > highest):
+        allowed = f"{lowest} or more" if highest is None else f"{lowest} to {highest}"
+        text = f"argument {name!r} is {value!r}; give a whole number, {allowed}"
+        raise _Bad(text)
+    return int(value)

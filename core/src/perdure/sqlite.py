@@ -1,0 +1,119 @@
+"""Opens SQLite files the one way that all stores of core use."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from perdure.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BUSY_TIMEOUT_S = 5.0
+_TRANSIENT = ("locked", "busy")
+
+
+class Database:
+    """One SQLite file, or memory; safe to use from several threads and processes.
+
+    WAL with synchronous NORMAL: a killed process loses nothing that was committed, a power cut at
+    most the last transaction. Directory 0700, file 0600.
+    """
+
+    def __init__(self, path: Path | None, schema: str, version: int) -> None:
+        """Open or create the file.
+
+        Args:
+            path: File, or None for memory.
+            schema: Statements that create what is missing.
+            version: Version of the schema; a file of a newer one is refused.
+
+        Raises:
+            StoreError: The file cannot be used.
+        """
+        self.path = ":memory:" if path is None else str(path)
+        self._lock = threading.RLock()
+        self._pid = os.getpid()
+        self._schema, self._version = schema, version
+        self._connection = self._open(path)
+
+    def _open(self, path: Path | None) -> sqlite3.Connection:
+        with self._explained("open"):
+            if path is not None:
+                path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                path.touch(mode=0o600, exist_ok=True)
+            connection = sqlite3.connect(
+                self.path, timeout=BUSY_TIMEOUT_S, check_same_thread=False, isolation_level=None
+            )
+            found = connection.execute("PRAGMA user_version").fetchone()[0]
+            if found > self._version:
+                connection.close()
+                text = (
+                    f"{self.path} was written by a newer version (schema {found}, this one knows "
+                    f"{self._version}); upgrade perdure-core or use another state directory"
+                )
+                raise StoreError(
+                    text, path=self.path, operation="open", safe="the file is unchanged"
+                )
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            if found < self._version:
+                connection.executescript(
+                    f"BEGIN IMMEDIATE; {self._schema} "
+                    f"PRAGMA user_version = {self._version}; COMMIT;"
+                )
+            return connection
+
+    @contextmanager
+    def reading(self, operation: str) -> Iterator[sqlite3.Connection]:
+        """Give the connection for queries."""
+        with self._lock, self._explained(operation):
+            yield self._own()
+
+    @contextmanager
+    def writing(self, operation: str) -> Iterator[sqlite3.Connection]:
+        """Give the connection inside a transaction that is committed at the end or undone."""
+        with self._lock, self._explained(operation):
+            connection = self._own()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+    def _own(self) -> sqlite3.Connection:
+        """Return a connection of this process; one from before a fork must not be used."""
+        if self._pid != os.getpid() and self.path != ":memory:":
+            self._pid = os.getpid()
+            self._connection = self._open(Path(self.path))
+        return self._connection
+
+    @contextmanager
+    def _explained(self, operation: str) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            is_transient = isinstance(error, sqlite3.OperationalError) and any(
+                word in str(error) for word in _TRANSIENT
+            )
+            advice = "try again" if is_transient else "check the disk and the file's permissions"
+            text = f"{self.path}: {operation} failed: {error}; nothing was changed, {advice}"
+            raise StoreError(
+                text,
+                path=self.path,
+                operation=operation,
+                safe="what was committed before",
+                is_transient=is_transient,
+            ) from error
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
