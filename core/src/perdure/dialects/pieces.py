@@ -49,7 +49,7 @@ class Made:
 
         Looks at every entry, since a host that moves its cache marks puts a new one in its place.
         """
-        if self.replacements is not view.replacements or len(self) > len(view.transcript):
+        if self.replacements != view.replacements or len(self) > len(view.transcript):
             return False
         return all(map(is_, self.entries, view.transcript.entries(0, len(self))))
 
