@@ -498,3 +498,63 @@ def test_a_loop_whose_request_stands_in_the_replacement_keeps_its_thinking():
     view = changed(history, 0, 4, new=[HANDOFF, user("task")], given="anthropic")
 
     assert sent("anthropic", view)[1] is history[5]
+
+
+def test_two_anthropic_turns_brought_together_are_one_with_results_first():
+    history = [user("task"), acted("a"), got("a"), answered("x"), user("b"), answered("y")]
+    view = changed(history, 3, 3, new=[], given="anthropic")
+
+    turn = sent("anthropic", view)[2]
+
+    assert [block["type"] for block in turn["content"]] == ["tool_result", "text"]
+
+
+def test_an_anthropic_list_that_opens_with_an_assistant_gets_a_user_note():
+    view = changed([*TURN, user("second")], 0, 0, new=[], given="anthropic")
+
+    assert [message["role"] for message in sent("anthropic", view)][:2] == ["user", "assistant"]
+
+
+def test_an_anthropic_turn_of_blanks_gets_a_note():
+    blank = {"role": "user", "content": [{"type": "text", "text": ""}], "id": "msg_1"}
+    view = changed([*TURN, blank, answered("x"), user("go on")], 1, 3, given="anthropic")
+
+    assert sent("anthropic", view)[-3:-1] != [blank, answered("x")]
+    assert dialects.get("anthropic").wire(view).problems == ()
+
+
+def test_marks_inside_results_count_and_go_too():
+    mark = {"cache_control": {"type": "ephemeral"}}
+    block = {"type": "text", "text": "ok", **mark}
+    loops = [m for i in "cdefgh" for m in (acted(i), got(i))]
+    for turn in loops[1::2]:
+        turn["content"][0]["content"] = [block]
+
+    wire = sent("anthropic", changed([*TURN, user("go"), *loops], 0, 3, given="anthropic"))
+
+    assert ["cache_control" in str(turn) for turn in wire[2::2]] == [False, False, *[True] * 4]
+
+
+def test_private_keys_and_blanks_leave_responses_items():
+    history = [
+        user("old"),
+        {"role": "assistant", "content": "x"},
+        {"role": "user", "content": [{"type": "input_text", "text": " "}], "_meta": 1},
+        {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c", "output": ""},
+    ]
+
+    wire = dialects.get("responses").wire(changed(history, 0, 1, given="responses"))
+
+    assert wire.problems == ()
+    assert wire.messages[1] == user("[empty message]")
+    assert wire.messages[3]["output"] == "[empty result]"
+
+
+def test_the_body_has_the_keys_of_its_format():
+    body = {"system": "be good", "messages": [user("a")]}
+    view = View.of(formats.parse(body, format="anthropic").entries)
+
+    assert dialects.get("anthropic").wire(view).body() == body
+    assert list(dialects.get("responses").wire(view).body()) == ["instructions", "input"]
+    assert list(dialects.get("openai").wire(view).body()) == ["messages"]
