@@ -12,6 +12,9 @@ IMPLICIT = [
     ("Max 3 retries.", "max 5 retries please"),
     ("Keep answers under 200 words.", "Keep answers under 300 words."),
     ("The API port must be 8080.", "Actually the API port should be 9090."),
+    ("The database is Postgres.", "The database is now MySQL."),
+    ("Answer in French.", "From now on, answer in German."),
+    ("数据库用 postgres。", "数据库改用 mysql。"),
     ("El presupuesto es de 500 euros.", "El presupuesto ahora es de 800 euros."),
     ("Das Budget beträgt 500 Euro.", "Das Budget liegt jetzt bei 800 Euro."),
     ("Le budget est de 500 euros.", "Le budget est maintenant de 800 euros."),
@@ -51,6 +54,12 @@ BOTH_HOLD = [
     ("Never use npm in CI.", "Use pnpm instead of npm for local installs."),
     ("Le port de l'API est 8080.", "Le port du site est 9090."),
     ("Das Limit für Mails ist 5.", "Das Limit für Anrufe ist 9."),
+    (
+        "I must change my flight from Boston to Rome.",
+        "I want to change my flight from Boston to Oslo.",
+    ),
+    ("The database is slow.", "The database is Postgres."),
+    ("The language is Go.", "The language of the docs is German."),
     ("Meet at 5pm.", "The deadline is 6pm."),
 ]
 

@@ -27,7 +27,7 @@ class Statement:
             question tool), `system` or `assistant`.
         subject: What the sentence fixes a value for, normalised; empty when that is not certain.
         value: The value it fixes; empty when that is not certain.
-        taken_back: Old values that the sentence itself names as old.
+        taken_back: (old, new) for values that the sentence itself names as old.
         index: Message index; -1 until it is merged.
     """
 
@@ -36,7 +36,7 @@ class Statement:
     source: str = "user"
     subject: str = ""
     value: str = ""
-    taken_back: tuple[str, ...] = ()
+    taken_back: tuple[tuple[str, str], ...] = ()
     index: int = -1
 
 

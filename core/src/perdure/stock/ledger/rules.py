@@ -23,6 +23,8 @@ _ASKED_FOR = re.compile(
     r"peux-tu|pourrais|s'il te|poderia|можешь|пожалуйста|请|請|ください|もらえ|해 ?줄|주세요"
 )
 _NOTE = re.compile(r"\[pasted [^\]\n]{1,80}\]$")
+# Who may replace an earlier value. Long documents list alternatives as often as they decide.
+_REPLACING = ("user", "answer", "system")
 _LONGEST = 2_000
 _AROUND = 600
 _SHORTEST = 4
@@ -36,6 +38,7 @@ def statements_of(text: str, source: str) -> tuple[Statement, ...]:
         source: Who speaks, see `Statement.source`.
     """
     found: dict[str, Statement] = {}
+    judged: set[str] = set()
     labelled = False
     for sentence in sentences_of(text):
         bare = without_bullet(sentence).strip("*_ \t")
@@ -45,10 +48,13 @@ def statements_of(text: str, source: str) -> tuple[Statement, ...]:
             labelled = True
             continue
         labelled = labelled and is_bullet
-        kind = "rule" if label or labelled else kind_of(bare) or _takes_back(bare)
-        if kind and len(bare) >= _SHORTEST and not _NOTE.match(bare):
+        if bare in judged or len(bare) < _SHORTEST or _NOTE.match(bare):
+            continue
+        judged.add(bare)
+        kind = "rule" if label or labelled else kind_of(bare) or _fixes(bare, source)
+        if kind:
             kept = _cut(bare)
-            found.setdefault(kept, _statement(kind, kept, source))
+            found[kept] = _statement(kind, kept, source)
     return tuple(found.values())
 
 
@@ -72,14 +78,18 @@ def scripts_of(sentence: str) -> tuple[str, ...]:
     return ("han", "spaced") if _HAN.search(sentence) else ("spaced",)
 
 
-def _takes_back(sentence: str) -> str:
-    """Return `value` for a sentence that only says what no longer holds."""
-    return "value" if taken_back(sentence) else ""
+def _fixes(sentence: str, source: str) -> str:
+    """Return `value` for a sentence that names a setting, or says what no longer holds."""
+    if source not in _REPLACING:
+        return ""
+    return "value" if subject_and_value(sentence)[0] or taken_back(sentence) else ""
 
 
 def _statement(kind: str, text: str, source: str) -> Statement:
+    if source not in _REPLACING:
+        return Statement(kind, text, source)
     old = taken_back(text)
-    subject, value = subject_and_value(text, old)
+    subject, value = subject_and_value(text, tuple(value for value, _ in old))
     return Statement(kind, text, source, subject, value, old)
 
 

@@ -26,8 +26,8 @@ def replaced_by(statements: Sequence[Statement]) -> dict[int, tuple[int, bool]]:
     """Return for each replaced position its successor, and whether that names the old value.
 
     Args:
-        statements: In time order. Those of the assistant, and those inside long documents, which
-            list alternatives as often as they decide, neither replace nor are replaced.
+        statements: In time order. Those of the assistant are neither replaced nor do they replace;
+            those of long documents carry no values at all.
     """
     found: dict[int, tuple[int, bool]] = {}
     latest: dict[str, int] = {}
@@ -35,9 +35,9 @@ def replaced_by(statements: Sequence[Statement]) -> dict[int, tuple[int, bool]]:
     for position, statement in enumerate(statements):
         if statement.source in ("assistant", "document"):
             continue
-        for old in statement.taken_back:
+        for old, new in statement.taken_back:
             for earlier in _holding(old, by_word, statements):
-                if earlier not in found and _is_meant(statements[earlier], statement, old):
+                if earlier not in found and _is_meant(statements[earlier], statement, old, new):
                     found[earlier] = (position, True)
         _note_subject(position, statements, latest, found)
         for word in set(_words(statement.text)):
@@ -73,8 +73,16 @@ def _holding(old: str, by_word: dict[str, list[int]], statements: Sequence[State
     ]
 
 
-def _is_meant(earlier: Statement, later: Statement, old: str) -> bool:
-    """Return whether `later` takes back `earlier` and not something else with the same value."""
+def _is_meant(earlier: Statement, later: Statement, old: str, new: str) -> bool:
+    """Return whether `later` takes back `earlier` and not something else with the same value.
+
+    A sentence that holds the new value too, or names the old one as old itself, speaks of the
+    change (or of a journey from one to the other), not for the old value.
+    """
+    if (new and new in earlier.text.lower()) or any(
+        named == old for named, _ in earlier.taken_back
+    ):
+        return False
     if earlier.subject and later.subject:
         return earlier.subject == later.subject
     names_old = set(_words(old))

@@ -66,22 +66,42 @@ _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _SCOPE = re.compile(r"\s*(?:for|per|on|in|für|pro|im|pour|par|para|por|для|на)\s")
 _CJK = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
 _EDGES = " \t`\"'“”«»„‘’「」『』.,;:!?。，、；：！？"
+# A setting that is named by a word: `The database is now Postgres.` The name shows by its spelling.
+_NAMED = re.compile(
+    r"(?P<before>.{2,60}?)(?:\s(?:is|are|should be|must be|will be|es|será|ist|sei|est|é|это)\s"
+    r"(?:now |ahora |jetzt |maintenant |agora |теперь )?|:\s|\s=\s)"
+    r"(?P<value>(?:[^\W\d_a-zà-ÿа-я]|\w{1,20}[./_-])[\w.+#/-]{1,30}(?: [\w.+#-]{2,20})?)[.!]?"
+)
+_SPOKEN = re.compile(
+    r"(?:please |bitte |por favor,? |from now on,? |ab jetzt |désormais,? )*"
+    r"(?P<verb>answer|reply|respond|write|speak|antworte|schreib|responde|escribe|réponds"
+    r"|écris|responda|escreva)"
+    r"(?: to me| me| mir| moi)?(?: only| nur)? (?:in|auf|en"
+    r"|em) (?P<value>[^\W\d_]{4,20})(?: (?:now|please|jetzt|ahora|agora))?[.!]?"
+)
 _MOST_SUBJECT_WORDS = 5
 _LONGEST = 240
 
 
-def taken_back(sentence: str) -> tuple[str, ...]:
-    """Return the old values that the sentence names as old, lower case."""
+def taken_back(sentence: str) -> tuple[tuple[str, str], ...]:
+    """Return (old, new) for values that the sentence names as old, lower case; new may be empty."""
     if len(sentence) > _LONGEST:
         return ()
-    lowered = sentence.lower()
-    found: list[str] = []
-    for pattern in words().taken_back:
+    lowered, known = sentence.lower(), words()
+    script = "joined" if _CJK.search(lowered) else "spaced"
+    found: dict[str, str] = {}
+    if not known.taken_back_cues[script].search(lowered):
+        return ()
+    patterns = known.taken_back["spaced"] + (
+        known.taken_back["joined"] if script == "joined" else ()
+    )
+    for pattern in patterns:
         for match in pattern.finditer(lowered):
             old = match["old"].strip(_EDGES)
-            if old and old not in words().fillers and old not in found:
-                found.append(old)
-    return tuple(found)
+            if old and old not in known.fillers:
+                new = match["new"] if "new" in pattern.groupindex else ""
+                found.setdefault(old, new.strip(_EDGES))
+    return tuple(found.items())
 
 
 def subject_and_value(sentence: str, old: tuple[str, ...] = ()) -> tuple[str, str]:
@@ -96,7 +116,24 @@ def subject_and_value(sentence: str, old: tuple[str, ...] = ()) -> tuple[str, st
     lowered = sentence.lower().strip()
     if _CJK.search(lowered):
         return _joined_subject(lowered, old)
-    return _spaced_subject(lowered, old)
+    return _named(sentence.strip()) or _spaced_subject(lowered, old)
+
+
+def _named(sentence: str) -> tuple[str, str] | None:
+    """Return subject and value of a setting whose value is a word, or None."""
+    if spoken := _SPOKEN.fullmatch(sentence.lower()):
+        return f"language to {spoken['verb']} in", spoken["value"]
+    found = _NAMED.fullmatch(sentence)
+    if not found:
+        return None
+    before = found["before"].lower()
+    about = _WORD.findall(before)
+    content = sorted({word for word in about if word not in words().fillers})
+    if not content or len(content) > 3 or not words().settings["spaced"].search(before):
+        return None
+    if any(word in words().additive for word in about):
+        return None
+    return " ".join(content), found["value"].lower()
 
 
 def _spaced_subject(sentence: str, old: tuple[str, ...]) -> tuple[str, str]:

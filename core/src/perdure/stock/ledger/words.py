@@ -38,6 +38,7 @@ class Words:
         settings: The slots that hold one value at a time.
         limits: Words such as `at most`, which also hold one value at a time.
         taken_back: Forms in which a text names an old value (groups `old`, `new`).
+        taken_back_cues: By `spaced` or `joined`: without one of these no such form can fit.
         fillers: Words of spaced scripts that do not tell what a sentence is about.
         fillers_joined: The same for scripts without spaces.
         additive: Words with which a value joins others instead of replacing one.
@@ -52,7 +53,8 @@ class Words:
     slots: dict[str, re.Pattern[str]]
     settings: dict[str, re.Pattern[str]]
     limits: dict[str, re.Pattern[str]]
-    taken_back: tuple[re.Pattern[str], ...]
+    taken_back: dict[str, tuple[re.Pattern[str], ...]]
+    taken_back_cues: dict[str, re.Pattern[str]]
     fillers: frozenset[str]
     fillers_joined: re.Pattern[str]
     additive: frozenset[str]
@@ -90,7 +92,11 @@ def words() -> Words:
         slots=by_script("slots"),
         settings=by_script("settings"),
         limits=by_script("limits"),
-        taken_back=_taken_back(lists),
+        taken_back={"spaced": _taken_back(lists, _SPACED), "joined": _taken_back(lists, _JOINED)},
+        taken_back_cues={
+            "spaced": re.compile("|".join(lines("taken_back_cues", _SPACED))),
+            "joined": re.compile("|".join(lines("taken_back_cues"))),
+        },
         fillers=tokens("fillers"),
         fillers_joined=re.compile("|".join(fillers)),
         additive=tokens("additive"),
@@ -120,10 +126,12 @@ def _spaced(fragments: list[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(sorted(set(fragments)))})(?!\w)")
 
 
-def _taken_back(lists: dict[str, dict[str, list[str]]]) -> tuple[re.Pattern[str], ...]:
+def _taken_back(
+    lists: dict[str, dict[str, list[str]]], languages: tuple[str, ...]
+) -> tuple[re.Pattern[str], ...]:
     patterns = []
-    for language, sections in lists.items():
-        joined = language in _JOINED
+    for language in languages:
+        sections, joined = lists[language], language in _JOINED
         value = _CHARACTERS if joined else _WORDS
         end = r"(?=[\s，。、；,;了を]|$)" if joined else r"(?=[\s,;:.!?)]|$)"
         for line in sections.get("taken_back", ()):
