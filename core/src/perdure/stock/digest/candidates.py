@@ -1,0 +1,227 @@
+"""The lines of one message that could carry a fact, with what makes them worth keeping.
+
+A pure function of the message, remembered by its digest: a session is compacted many times, its
+messages are scanned once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from perdure.messages import (
+    call_arguments,
+    call_name,
+    is_result,
+    text_of,
+    tool_calls_of,
+)
+from perdure.messages import (
+    digest as digest_of,
+)
+from perdure.stock.redact import redact
+from perdure.tokens.estimate import estimate_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+MAX_LINE_CHARS = 320
+MAX_JSON_CHARS = 400_000
+MAX_SCAN_CHARS = 400_000
+KEPT_PER_RESULT = 10
+KEPT_PER_TEXT = 24
+CACHE_ENTRIES = 60_000
+
+# What a line is kept for, most telling first; the name of the group is its class.
+_TERM = re.compile(
+    r"(?P<url>https?://[^\s<>()\"'`\]]{4,200})"
+    r"|(?P<ticket>\b[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}\b|(?<!\w)#[0-9]{1,7}\b)"
+    r"|(?P<uuid>\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)"
+    r"|(?P<path>(?<![\w/])[\w.@~-]{0,80}/[\w./@-]{2,160}|\b[\w-]{2,60}\.(?:py|go|ts|tsx|js|jsx|rs|"
+    r"java|rb|c|h|cpp|cs|php|sh|sql|md|json|ya?ml|toml|txt|html|css|log|cfg|ini|xml|csv|tf)\b)"
+    r"|(?P<mail>\b[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{2,63}\b)"
+    r"|(?P<hash>\b(?=[0-9a-f]{0,40}[0-9])(?=[0-9a-f]{0,40}[a-f])[0-9a-f]{7,64}\b)"
+    r"|(?P<code>\b[A-Z]{1,6}[0-9][A-Z0-9]{2,14}\b|\b[A-Z0-9]{5,12}(?<=[0-9][A-Z])\b)"
+    r"|(?P<constant>\b[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30})+\b)"
+    r"|(?P<quantity>[$€£¥]\s?[0-9][0-9.,]*|\b[0-9][0-9.,:]*\s?(?:%|ms|s|sec|seconds?|min|minutes?|h|"
+    r"hours?|days?|weeks?|[KMGT]i?B|bytes?|px|USD|EUR|tokens?|chars?|lines?|元|円|分|秒|小时|天|日|人|件|"
+    r"公里|米|время|мин|원|분|초|시간)(?!\w))"
+    r"|(?P<name>\b[a-z]+(?:[A-Z][a-z0-9]+)+\b|\b(?:[A-Z][a-z0-9]+){2,}\b|\b[a-z0-9]+(?:_[a-z0-9]+)+\b)"
+    r"|(?P<number>\b[0-9]+(?:[.,:-][0-9]+)+\b|\b[0-9]{3,}\b)"
+    r"|(?P<quoted>[\"“「『《`][^\"”」』》`\n]{2,80}[\"”」』》`])"
+    r"|(?P<kana>[\u30a1-\u30ff]{4,})"
+)
+WEIGHTS = {
+    "url": 2.0,
+    "ticket": 3.0,
+    "uuid": 1.6,
+    "path": 1.5,
+    "mail": 2.2,
+    "hash": 1.4,
+    "code": 2.4,
+    "constant": 2.0,
+    "quantity": 2.0,
+    "name": 1.1,
+    "number": 1.2,
+    "quoted": 1.5,
+    "kana": 0.8,
+}
+_ERROR = re.compile(
+    r"\b(?:error|exception|traceback|failed|failure|fatal|panic|denied|refused|not found|cannot|"
+    r"undefined|unexpected|invalid|timed? ?out|no such|unable to|missing|conflict|abort|segfault|"
+    r"exit (?:code|status) [1-9])|\b\w{2,60}(?:Error|Exception)\b|错误|失败|异常|無効|エラー|失敗|"
+    r"오류|실패|ошибка|fehler|échec|erreur|fallo|erro\b",
+    re.IGNORECASE,
+)
+_DECISION = re.compile(
+    r"\b(?:because|instead(?: of)?|therefore|decided?|decision|chose|choose|will use|going with|"
+    r"should (?:use|be)|rather than|root cause|"
+    r"the (?:fix|issue|problem|reason|solution) (?:is|was)|"
+    r"turns out|confirmed|agreed|so that|fixed by|resolved by|recommend|prefer|default(?:s)? to|"
+    r"porque|en lugar de|decid|deshalb|stattdessen|entschied|weil|parce que|au lieu de|décid|"
+    r"потому что|вместо|решил)|因为|所以|决定|改为|采用|选择|原因是|推荐|ため|理由|決定|代わりに|"
+    r"採用|方針|때문|대신|결정",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[A-ZÀ-ÞА-Я\"'(\[])|(?<=[。！？；])")
+_NOISE = re.compile(r"[\s\W_]*\Z|\s*[{}\[\]();,]+\s*\Z")
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line that could be kept.
+
+    Attributes:
+        text: The line, secrets redacted.
+        category: `error`, `decision` or `fact`.
+        terms: What it is kept for, with their weights.
+        tokens: Estimated tokens.
+    """
+
+    text: str
+    category: str
+    terms: tuple[tuple[str, float], ...]
+    tokens: int
+
+
+_cache: dict[bytes, tuple[Line, ...]] = {}
+
+
+def candidates_of(message: Mapping[str, Any], *, digest: bytes | None = None) -> tuple[Line, ...]:
+    """Return the lines of a message that could carry a fact, in their order.
+
+    Args:
+        message: An assistant message or a tool result; what users type is the ledger's business.
+        digest: `messages.digest(message)` when the caller has it already.
+    """
+    key = digest or digest_of(message)
+    known = _cache.get(key)
+    if known is None:
+        if len(_cache) >= CACHE_ENTRIES:
+            _cache.clear()
+        known = _cache[key] = tuple(_best(message))
+    return known
+
+
+def _best(message: Mapping[str, Any]) -> list[Line]:
+    """Return the densest lines, in their order."""
+    is_tool = is_result(message)
+    texts = _split(text_of(message)[:MAX_SCAN_CHARS], is_tool=is_tool)
+    lines = [line for text in texts if (line := _judged(text, is_tool=is_tool))]
+    for call in tool_calls_of(message):
+        lines += _of_call(call)
+    limit = KEPT_PER_RESULT if is_tool else KEPT_PER_TEXT
+    if len(lines) <= limit:
+        return lines
+    order = sorted(range(len(lines)), key=lambda i: (-_density(lines[i]), i))
+    return [lines[i] for i in sorted(order[:limit])]
+
+
+def _density(line: Line) -> float:
+    bonus = {"error": 2.5, "decision": 2.0}.get(line.category, 0.0)
+    return (bonus + sum(weight for _, weight in line.terms)) / (line.tokens + 8)
+
+
+def _of_call(call: Mapping[str, Any]) -> list[Line]:
+    """Return what a call says: its short arguments, one line."""
+    try:
+        arguments = json.loads(call_arguments(call))
+    except (ValueError, RecursionError):
+        return []
+    if not isinstance(arguments, dict):
+        return []
+    shown = [
+        f"{key}={value}"
+        for key, value in arguments.items()
+        if isinstance(value, (str, int, float)) and len(str(value)) <= MAX_LINE_CHARS // 2
+    ]
+    line = _judged(f"{call_name(call)}({', '.join(shown)})", is_tool=True)
+    long = [v for v in arguments.values() if isinstance(v, str) and len(v) > MAX_LINE_CHARS // 2]
+    found = [line] if line else []
+    for value in long:
+        judged = (_judged(text, is_tool=True) for text in _split(value[:20_000], is_tool=True))
+        found += sorted(filter(None, judged), key=lambda item: -_density(item))[:4]
+    return found
+
+
+def _judged(text: str, *, is_tool: bool) -> Line | None:
+    text = " ".join(text.split())
+    if len(text) < 8 or _NOISE.match(text) or not _LETTER.search(text):
+        return None
+    terms: dict[str, float] = {}
+    for found in _TERM.finditer(text):
+        terms.setdefault(found[0].strip('"“”`'), WEIGHTS[str(found.lastgroup)])
+    category = "fact"
+    if _ERROR.search(text):
+        category = "error"
+    elif not is_tool and _DECISION.search(text):
+        category = "decision"
+    if not terms and category == "fact":
+        return None
+    shown = redact(text[:MAX_LINE_CHARS])
+    return Line(shown, category, tuple(terms.items()), estimate_tokens(shown) + 1)
+
+
+def _split(text: str, *, is_tool: bool) -> Iterable[str]:
+    stripped = text.lstrip()
+    if is_tool and stripped[:1] in "{[" and len(text) <= MAX_JSON_CHARS:
+        try:
+            return list(_rows(json.loads(stripped)))
+        except (ValueError, RecursionError):
+            pass
+    return _lines(text)
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Yield lines; longer ones as sentences, and those in windows."""
+    for line in text.splitlines():
+        if len(line) <= MAX_LINE_CHARS:
+            yield line
+            continue
+        for sentence in _SENTENCE_END.split(line[:20_000]):
+            for start in range(0, len(sentence), MAX_LINE_CHARS):
+                yield sentence[start : start + MAX_LINE_CHARS]
+
+
+def _rows(value: object, prefix: str = "") -> Iterator[str]:
+    """Yield JSON as rows: the leaves of each object on one line, nested ones after it."""
+    if isinstance(value, dict):
+        leaves = [f"{k}: {v}" for k, v in value.items() if not isinstance(v, (dict, list))]
+        row = ", ".join(leaves)
+        if row:
+            yield from _lines(f"{prefix}{row}")
+        for key, inner in value.items():
+            if isinstance(inner, (dict, list)):
+                yield from _rows(inner, f"{key}: ")
+    elif isinstance(value, list):
+        plain = [str(item) for item in value if not isinstance(item, (dict, list))]
+        if plain:
+            yield from _lines(prefix + ", ".join(plain))
+        for item in value:
+            if isinstance(item, (dict, list)):
+                yield from _rows(item, prefix)
+    else:
+        yield from _lines(f"{prefix}{value}")
