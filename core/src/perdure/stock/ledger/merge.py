@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+from bisect import bisect_right
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -69,7 +71,8 @@ def build(previous: Ledger | None, items: Iterable[tuple[int, MessageFacts]]) ->
 
 
 def _is_in(ledger: Ledger, index: int) -> bool:
-    return any(first <= index <= last for first, last in ledger.merged)
+    at = bisect_right(ledger.merged, (index, sys.maxsize)) - 1
+    return at >= 0 and ledger.merged[at][1] >= index
 
 
 class _Merging:
@@ -80,9 +83,14 @@ class _Merging:
         self.quotations = list(ledger.quotations)
         self.statements = {fact.text: fact for fact in ledger.statements}
         self.asks = list(ledger.asks)
+        self.newest_ask = self.asks[-1].index if self.asks else -1
         self.files = {fact.path: fact for fact in ledger.files}
         self.commands = {fact.command: fact for fact in ledger.commands}
-        self.errors = {fact.text: fact for fact in ledger.errors}
+        self.errors = {error.text: error for error in ledger.errors}
+        self.unresolved: dict[str, list[str]] = {}
+        for error in ledger.errors:
+            if error.cause and error.resolved < 0:
+                self.unresolved.setdefault(error.cause, []).append(error.text)
         self.identifiers = {(fact.kind, fact.text): fact for fact in ledger.identifiers}
         self.calls = list(ledger.calls)
         self.lines = dict(ledger.lines)
@@ -121,8 +129,8 @@ class _Merging:
         if not quotation.is_bare and not facts.drops:
             text = " ".join(quotation.text[: 2 * _ASK_CHARS].split())
             text = text if len(text) <= _ASK_CHARS else f"{text[:_ASK_CHARS]} …"
-            later = any(ask.index > index for ask in self.asks)
-            self.asks.append(Ask(index, text, "done" if later else "open"))
+            self.asks.append(Ask(index, text, "done" if index < self.newest_ask else "open"))
+            self.newest_ask = max(self.newest_ask, index)
 
     def _without_template(self, facts: MessageFacts) -> Quotation:
         """Return the quotation without lines that stood in two earlier messages already."""
@@ -178,7 +186,8 @@ class _Merging:
         self.files[path] = FileFact(path, action, index, read, changed, known.uses + 1)
 
     def _resolve(self, index: int, cause: str) -> None:
-        for text, error in list(self.errors.items()) if cause else ():
+        for text in self.unresolved.pop(cause, ()):
+            error = self.errors[text]
             if error.cause == cause and error.resolved < 0:
                 self.errors[text] = replace(error, resolved=index)
 
@@ -192,6 +201,8 @@ class _Merging:
             known = self.errors.pop(text, None)
             count = known.count + 1 if known else 1
             self.errors[text] = ErrorFact(text, index, cause, count)
+            if cause:
+                self.unresolved.setdefault(cause, []).append(text)
 
     def _statement(self, index: int, statement: Statement) -> None:
         known = self.statements.pop(statement.text, None)

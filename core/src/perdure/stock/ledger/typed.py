@@ -87,7 +87,7 @@ _CODE = re.compile(
     r"|class \w+[(:{ ]\s*[\w:{]|(?:export |async )*"
     r"function\b.*[({]|(?:const|let|var|val) [\w{\[]+.{0,80}=|(?:public|private|protected"
     r"|static) \w|#include|"
-    r"package [\w.]+;?$|func [\w(]|fn \w+[(<]|use \w+::|@\w+(?:\(.*)?$|[}\])]+[;,)]*\s*$|//"
+    r"package [\w.]+;?$|func [\w(]|fn \w+[(<]|use \w+::|@\w+(?:\(.*)?$|[}\])]{1,20}[;,]{0,3}\s*$|//"
     r"|/\*|\*/|"
     r"(?:if|for|while|switch|elif|else|try|except|catch)\b.{0,300}[{:]\s*$"
     r"|return\b.{0,200};\s*$|#!/|<[/!?\w][^<>]{0,300}>"
@@ -128,6 +128,7 @@ _PASTED = re.compile(r"^\[pasted [^\]\n]{1,90}\]$", re.MULTILINE)
 _DIGITS = re.compile(r"\d+")
 _DOCUMENT_HEADINGS = 3
 _DOCUMENT_CHARS = 1_500
+_LOOKED_AT = 2_100
 _TEMPLATE_LINES = 4
 _TEMPLATE_CHARS = 12
 
@@ -298,6 +299,7 @@ def _diff_end(lines: list[str], start: int) -> int:
 
 
 def _label(line: str) -> str:
+    line = line[:_LOOKED_AT]
     if _QUOTED.match(line):
         return "quotation"
     if _TREE.match(line):
