@@ -26,7 +26,8 @@ CLOSING = f"[End of Perdure handoff v{VERSION}]"
 def make(text: str, role: str, **metadata: object) -> Message:
     """Return a handoff message with its private metadata."""
     kind = {"kind": "handoff", "version": VERSION, **metadata}
-    return {"role": role, "content": text, PRIVATE_KEY: kind}  # type: ignore[typeddict-unknown-key]
+    message: dict[str, Any] = {"role": role, "content": text, PRIVATE_KEY: kind}
+    return message  # type: ignore[return-value]  # unknown keys are legal
 
 
 def is_handoff(message: Mapping[str, Any]) -> bool:
@@ -60,30 +61,31 @@ def restore(message: Message, known: Collection[str]) -> list[Message]:
     Metadata that we did not put there is dropped. A handoff that was merged with a neighbour on
     the wire becomes a message of its own again.
     """
-    content = message.get("content")
-    if PRIVATE_KEY not in message and not (content and OPENING in str(content)):
+    given: Mapping[str, Any] = message
+    content = given.get("content")
+    if PRIVATE_KEY not in given and not (content and OPENING in str(content)):
         return [message]
-    plain = {k: v for k, v in message.items() if k != PRIVATE_KEY}
+    plain = {key: value for key, value in given.items() if key != PRIVATE_KEY}
     text = text_of(plain) if plain.get("role") in ("user", "assistant") else ""
     place = find(text, known) if OPENING in text else None
     if place is None:
-        return [plain]
+        return [plain]  # type: ignore[list-item]  # a message without one of its keys
     start, end = place
-    mark = message.get(PRIVATE_KEY)
-    metadata = dict(mark) if isinstance(mark, dict) else {}  # type: ignore[call-overload]
-    metadata.pop("kind", None)
-    metadata.pop("version", None)
-    found = [make(text[start:end], str(plain["role"]), **metadata)]
+    mark = given.get(PRIVATE_KEY)
+    metadata = dict(mark) if isinstance(mark, dict) else {}
+    for key in ("kind", "version"):
+        metadata.pop(key, None)
+    parts: list[Any] = [make(text[start:end], str(plain["role"]), **metadata)]
     before, after = text[:start].rstrip(), text[end:].lstrip()
     if before:
-        found.insert(0, {**plain, "content": before})
-    images = [part for part in plain.get("content") or () if _is_kept(part)]
-    if images:
+        parts.insert(0, {**plain, "content": before})
+    kept = [part for part in content if _is_kept(part)] if isinstance(content, list) else []
+    if kept:
         texts = [{"type": "text", "text": after}] if after else []
-        found.append({**plain, "content": [*texts, *images]})
+        parts.append({**plain, "content": [*texts, *kept]})
     elif after:
-        found.append({**plain, "content": after})
-    return found
+        parts.append({**plain, "content": after})
+    return parts
 
 
 def _is_kept(part: object) -> bool:

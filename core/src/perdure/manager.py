@@ -375,9 +375,11 @@ class EngineSession:
             )
 
         hooks, is_fallback = self._hooks, False
+        known = self._state.load()
         try:
             result = ask(hooks)
         except PerdureError as error:
+            self._state.save(known)
             self._on_failure("compress", error)
             if trigger is not Trigger.OVERFLOW or hooks.name == self._parts.builtin:
                 return self._outcome(Reason.FAILED, str(error), warnings=(str(error),))

@@ -23,6 +23,7 @@ from perdure.errors import (
 from perdure.manager import EngineSession, EngineState, SessionParts
 from perdure.registry import Observers
 from perdure.types import EngineContext, ModelInfo, SessionRef
+from perdure.windows import known_window
 
 if TYPE_CHECKING:
     from perdure.blobs import Blobs
@@ -116,7 +117,7 @@ def _model(model: str | ModelInfo | None, config: Config) -> ModelInfo:
     if isinstance(model, ModelInfo):
         return model
     name = model or provider.model or ""
-    window = provider.context_length or budgets.known_window(name)
+    window = provider.context_length or known_window(name)
     if window is None:
         window = DEFAULT_CONTEXT_LENGTH
         text = (
@@ -276,6 +277,22 @@ def state_directory(config: Config, given: str | Path | None = None) -> Path | N
 
         return user_state_path("perdure")
     return None if str(chosen) == ":memory:" else Path(chosen).expanduser()
+
+
+def forget_session(
+    session_id: str,
+    *,
+    config: str | Path | Mapping[str, Any] | LoadedConfig | None = None,
+    state_dir: str | Path | None = None,
+) -> None:
+    """Forget what a session has replaced so far; originals that it stored stay."""
+    from perdure.state import StateFile
+
+    directory = state_directory(_loaded(config).config, state_dir)
+    if directory is not None:
+        states = StateFile(directory)
+        states.delete(session_id)
+        states.close()
 
 
 def _options(factory: object, ref: EngineRef, sections: Mapping[str, Mapping[str, Any]]) -> Any:  # noqa: ANN401

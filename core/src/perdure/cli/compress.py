@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     "--max-bytes", type=click.IntRange(min=1), help="Read files up to this size (default 100 MB)."
 )
 @click.pass_context
-def compress(ctx: click.Context, file: str, **options: Any) -> None:  # noqa: ANN401 - click's way
+def compress(ctx: click.Context, /, file: str, **options: Any) -> None:  # noqa: ANN401 - click's way
     """Compress a session FILE and show what became of each message.
 
     FILE is a JSON list of messages, a request body, JSON lines, or a Claude Code session; - reads
@@ -124,15 +125,12 @@ def _write(target: str | Path, text: str) -> None:
     if isinstance(target, str):
         click.get_binary_stream("stdout").write(data)
         return
-    from tempfile import NamedTemporaryFile
-
-    with NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as draft:
-        draft.write(data)
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        type(target)(draft.name).replace(target)
-    except OSError:
-        type(target)(draft.name).unlink(missing_ok=True)
-        raise
+        draft.write_bytes(data)
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def _raise_for(result: Compression) -> None:

@@ -50,7 +50,7 @@ class Failure(click.ClickException):
         super().__init__(str(error))
         self.error = error
         self.as_json = as_json
-        self.exit_code = next(
+        self.exit_code = next(  # type: ignore[misc]  # click declares it for the class
             (code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), 1
         )
 

@@ -24,9 +24,11 @@ _THINKING = re.compile(r"<(think|thinking|reasoning|scratchpad)>.*?(?:</\1>|\Z)"
 _FENCE = re.compile(r"\A```[a-z]*\n(.*)\n```\s*\Z", re.DOTALL)
 _REFUSAL = re.compile(
     r"\A\W{0,5}(?:"
-    r"(?:i['’]?m |i am )?(?:very |so )?sorry\b|i (?:can(?:no|['’])t|am unable|won['’]t|must decline)|"
+    r"(?:i['’]?m |i am )?(?:very |so )?sorry\b|"
+    r"i (?:can(?:no|['’])t|am unable|won['’]t|must decline)|"
     r"as an ai\b|unfortunately,? i (?:can|am)|抱歉|对不起|很遗憾|我无法|我不能|"
-    r"申し訳|すみません|お手伝いできません|죄송|유감|lo siento|no puedo|es tut mir leid|entschuldigung|"
+    r"申し訳|すみません|お手伝いできません|죄송|유감|lo siento|no puedo|"
+    r"es tut mir leid|entschuldigung|"
     r"ich kann (?:dir|ihnen|das)? ?nicht|désolée?|je suis désolée?|je ne peux pas|"
     r"desculpe|sinto muito|não posso|извините|к сожалению|простите|я не могу)",
     re.IGNORECASE,

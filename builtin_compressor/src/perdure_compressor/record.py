@@ -1,0 +1,224 @@
+"""What the handoff says: the user's words, the ledger, and the summary, in the room there is. Pure.
+
+The user's own words come first and spend most; the ledger is rendered by rule, so that no model is
+trusted with it; the summary gets what is left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from perdure.errors import InputError
+from perdure.stock.digest import DigestLine, make_digest
+from perdure.stock.ledger import Ledger, build, facts_of, render, render_quotations
+from perdure.stock.redact import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from perdure.transcript import Entry
+    from perdure.types import Budget
+
+LEDGER_SHARE = 0.07
+SUMMARY_SHARE = 0.07
+BORROWED_SHARE = 0.25
+"""What the user's words and rules may take of the room, out of every other part."""
+QUOTED_SHARE = 0.8
+MAX_QUOTED_TOKENS = 4_000
+MIN_SUMMARY_SHARE = 0.15
+FRAME_TOKENS = 220
+
+Numbered = tuple[int, "Entry"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Carried:
+    """What is carried from one compaction to the next, besides the transcript.
+
+    Attributes:
+        ledger: Facts word for word.
+        lines: Lines of the extractive digest.
+        summary: The model's last summary.
+        handoff: Fingerprint of the handoff that it belongs to; empty before the first one.
+        length: Transcript messages at that compaction.
+        last: Number of the last message that the handoff stands for.
+    """
+
+    ledger: Ledger = field(default_factory=Ledger)
+    lines: tuple[DigestLine, ...] = ()
+    summary: str = ""
+    handoff: str = ""
+    length: int = 0
+    last: int = -1
+
+    def has(self, number: int) -> bool:
+        """Return whether a message is in the ledger already."""
+        return any(first <= number <= last for first, last in self.ledger.merged)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "ledger": self.ledger.to_json(),
+            "lines": [[x.index, x.role, x.text, x.category] for x in self.lines],
+            "summary": self.summary,
+            "handoff": self.handoff,
+            "length": self.length,
+            "last": self.last,
+        }
+
+    @classmethod
+    def from_json(cls, plain: object) -> Carried:
+        """Return what `to_json` wrote; anything else is as good as nothing."""
+        if not isinstance(plain, dict):
+            return cls()
+        try:
+            return cls(
+                ledger=Ledger.from_json(plain["ledger"]),
+                lines=tuple(DigestLine(*line) for line in plain["lines"]),
+                summary=str(plain["summary"]),
+                handoff=str(plain["handoff"]),
+                length=int(plain["length"]),
+                last=int(plain["last"]),
+            )
+        except (InputError, KeyError, TypeError, ValueError):
+            return cls()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Room:
+    """How many tokens the parts of a handoff may take.
+
+    Attributes:
+        handoff_tokens: All parts together, unless the user's words and rules borrow.
+        borrowed_tokens: What the user's words and rules may take at most.
+    """
+
+    handoff_tokens: int
+    borrowed_tokens: int
+
+    @property
+    def summary_tokens(self) -> int:
+        """What is kept free for the summary in any case."""
+        return max(100, int(MIN_SUMMARY_SHARE * self.handoff_tokens))
+
+
+def room_for(budget: Budget, handoff_tokens: int | None) -> Room:
+    """Return the room that the budget gives to a handoff."""
+    share = int((LEDGER_SHARE + SUMMARY_SHARE) * budget.room_tokens)
+    borrowed = int(BORROWED_SHARE * budget.room_tokens)
+    total = handoff_tokens or share
+    return Room(
+        handoff_tokens=max(200, total - FRAME_TOKENS), borrowed_tokens=max(borrowed, total // 2)
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Record:
+    """The parts of a handoff that are made by rule.
+
+    Attributes:
+        quotations: The user's words.
+        ledger_text: The ledger.
+        left_tokens: Room that is left for the summary.
+        total_tokens: All parts together, the summary's room included.
+        sections: What the ledger holds, by section, for people.
+    """
+
+    quotations: str
+    ledger_text: str
+    left_tokens: int
+    total_tokens: int
+    sections: Mapping[str, tuple[str, ...]]
+    warnings: tuple[str, ...] = ()
+
+
+def carried_on(previous: Carried, items: Sequence[Numbered]) -> Ledger:
+    """Return the ledger after more messages."""
+    return build(
+        previous.ledger,
+        [(index, facts_of(entry.message, digest=entry.digest)) for index, entry in items],
+    )
+
+
+def make_record(
+    ledger: Ledger,
+    *,
+    room: Room,
+    count: Callable[[str], int],
+    handle: str,
+    shown: Collection[int] = (),
+) -> Record:
+    """Return the user's words and the ledger as text, and what they leave for the summary.
+
+    Args:
+        ledger: Everything carried.
+        room: Tokens that the parts may take.
+        count: Tokens of a text.
+        handle: Where the originals are.
+        shown: Messages that stay word for word beside the handoff and need no quotation.
+    """
+    quoted_room = int(QUOTED_SHARE * room.handoff_tokens)
+    quoted_room = min(quoted_room, MAX_QUOTED_TOKENS)
+    visible = _without(ledger, shown)
+    quotations = render_quotations(visible, count=count, budget_tokens=quoted_room, handle=handle)
+    spent = count(quotations.text)
+    left = room.handoff_tokens - spent
+    rendered = render(
+        ledger,
+        count=count,
+        budget_tokens=max(0, left - max(room.summary_tokens, int(left * 0.45))),
+        rules_budget_tokens=max(0, room.borrowed_tokens - spent),
+        handle=handle,
+        quoted={*quotations.whole, *shown},
+    )
+    spent += count(rendered.text)
+    left = max(room.summary_tokens, room.handoff_tokens - spent)
+    return Record(
+        quotations=redact(quotations.text),
+        ledger_text=redact(rendered.text),
+        left_tokens=left,
+        total_tokens=spent + left,
+        sections=_sections(ledger),
+        warnings=rendered.warnings,
+    )
+
+
+def extracted(
+    previous: Carried,
+    items: Sequence[Numbered],
+    *,
+    budget_tokens: int,
+    count: Callable[[str], int],
+    shown: str,
+) -> tuple[str, tuple[DigestLine, ...]]:
+    """Return the summary without a model, and the lines to carry on."""
+    digest = make_digest(
+        [(index, entry.message, entry.digest) for index, entry in items],
+        budget_tokens=max(0, budget_tokens - 20),
+        count=count,
+        previous=previous.lines,
+        shown=shown,
+    )
+    if not digest.text:
+        return "", digest.lines
+    return f"From the work, word for word, [message number]:\n{digest.text}", digest.lines
+
+
+def _without(ledger: Ledger, shown: Collection[int]) -> Ledger:
+    kept = tuple(q for q in ledger.quotations if q.index not in shown)
+    return replace(ledger, quotations=kept)
+
+
+def _sections(ledger: Ledger) -> dict[str, tuple[str, ...]]:
+    """Return the ledger for people, by section, latest last."""
+    found = {
+        "user rules": tuple(s.text for s in ledger.statements if s.kind == "rule"),
+        "agreed values and decisions": tuple(s.text for s in ledger.statements if s.kind != "rule"),
+        "asks": tuple(f"{ask.text} ({ask.outcome})" for ask in ledger.asks),
+        "files": tuple(f"{file.path} ({file.action})" for file in ledger.files),
+        "commands": tuple(f"{command.command}: {command.outcome}" for command in ledger.commands),
+        "errors": tuple(error.text for error in ledger.errors),
+        "identifiers": tuple(identifier.text for identifier in ledger.identifiers),
+    }
+    return {name: tuple(map(redact, entries)) for name, entries in found.items() if entries}
