@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -123,7 +124,7 @@ def _write(target: str | Path, text: str) -> None:
     """Write the whole text or nothing."""
     data = text.encode("utf-8", "surrogatepass")
     if isinstance(target, str):
-        click.get_binary_stream("stdout").write(data)
+        sys.stdout.buffer.write(data)
         return
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:

@@ -1,0 +1,103 @@
+"""Pressure pass: when what is protected is too large by itself, its bodies are cut in the middle.
+
+Oldest results first, the newest last, then what the assistant wrote. What users and the system
+wrote is never cut.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from perdure.messages import Message, content_text, copy_message, is_result
+
+from perdure_compressor.prune.marks import Edit, middle_mark
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from perdure.protocols import TokenCounter
+
+FLOOR_TOKENS = 300
+MIN_SAVED_CHARS = 200
+HEAD_SHARE = 0.6
+_ROUNDS = 6
+
+
+def relieve(  # noqa: PLR0913 - one argument per thing that decides
+    messages: Sequence[Message],
+    indexes: Sequence[int],
+    *,
+    excess_tokens: int,
+    counter: TokenCounter,
+    ref_of: Callable[[int], str],
+    floor_tokens: int = FLOOR_TOKENS,
+) -> list[Edit]:
+    """Return edits that save `excess_tokens`, or as much as can be saved.
+
+    Args:
+        messages: The list.
+        indexes: Messages that may be cut.
+        excess_tokens: What has to be saved.
+        counter: Counts tokens.
+        ref_of: Handle of the original at an index.
+        floor_tokens: What stays of each message at least.
+    """
+    results = [i for i in sorted(indexes) if is_result(messages[i])]
+    spoken = [i for i in sorted(indexes) if messages[i].get("role") == "assistant"]
+    edits: list[Edit] = []
+    for index in (*results, *spoken):
+        if excess_tokens <= 0:
+            break
+        tokens = counter.count_message(messages[index])
+        if tokens <= floor_tokens:
+            continue
+        allowed = max(floor_tokens, tokens - excess_tokens)
+        changed = cut_to(messages[index], allowed, counter, lambda i=index: ref_of(i))  # type: ignore[misc]
+        if changed is None:
+            continue
+        excess_tokens -= tokens - counter.count_message(changed)
+        edits.append(Edit(index, changed, "pressure"))
+    return edits
+
+
+def cut_to(
+    message: Message, tokens: int, counter: TokenCounter, ref: Callable[[], str]
+) -> Message | None:
+    """Return a copy of at most about `tokens` tokens, or None when nothing can be cut."""
+    content = message.get("content")
+    text = content if isinstance(content, str) else content_text(content)
+    if len(text) < 2 * MIN_SAVED_CHARS:
+        return None
+    whole = counter.count_message(message)
+    share = tokens / max(1, whole)
+    handle = ref()
+    for _ in range(_ROUNDS):
+        kept = int(len(text) * share * 0.95)
+        if len(text) - kept < MIN_SAVED_CHARS:
+            return None
+        changed = copy_message(message)
+        changed["content"] = _with_text(content, middle_out(text, kept, handle))
+        found = counter.count_message(changed)
+        if found <= tokens:
+            return changed
+        share *= max(0.3, min(0.9, tokens / found))
+    return changed if found < whole else None
+
+
+def middle_out(text: str, kept_chars: int, ref: str) -> str:
+    """Return head and tail of a text, whole lines where lines are short, with a mark between."""
+    head = int(kept_chars * HEAD_SHARE)
+    tail = max(0, kept_chars - head)
+    head_end = text.rfind("\n", head // 2, head) + 1 or head
+    start = len(text) - tail
+    line = text.find("\n", start, start + tail // 2)
+    tail_start = line + 1 if line >= 0 else start
+    mark = middle_mark(tail_start - head_end, ref)
+    return f"{text[:head_end]}\n{mark}\n{text[tail_start:]}"
+
+
+def _with_text(content: Any, text: str) -> Any:  # noqa: ANN401 - content of any shape
+    if not isinstance(content, list):
+        return text
+    others = [p for p in content if isinstance(p, dict) and not isinstance(p.get("text"), str)]
+    return [{"type": "text", "text": text}, *others]
