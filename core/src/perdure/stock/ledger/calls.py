@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from perdure.messages import call_name, parsed_arguments, tool_calls_of
+from perdure.stock.kinds import kind_of, path_of
 from perdure.stock.ledger.records import Call, Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_PATH_KEYS = (
-    "file_path",
-    "path",
-    "filepath",
-    "filename",
-    "file_name",
-    "notebook_path",
-    "target_file",
-    "file",
-)
-_COMMAND_KEYS = ("command", "cmd", "script", "commands")
-_ACTIONS = {"read_file": "read", "write_file": "written", "edit": "edited"}
-_NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("question", re.compile(r"ask_?user|clarif|question|ask_?human|followup")),
-    ("terminal", re.compile(r"bash|shell|terminal|run_command|exec|command")),
-    ("edit", re.compile(r"edit|patch|str_?replace|insert|multiedit")),
-    ("write_file", re.compile(r"write|create_?file|^create$|save_?file")),
-    ("read_file", re.compile(r"^read|read_?file|view_?file|^view$|open_?file|^open$|^cat$")),
-)
+_COMMAND_KEYS = ("command", "cmd", "script", "commands", "code")
+_ACTIONS = {"read": "read", "write": "written", "edit": "edited"}
+# Editors with one name for all they do say in an argument what they do.
+_EDITOR_ACTIONS = {"view": "read", "create": "written", "str_replace": "edited", "insert": "edited"}
 _MOVED = re.compile(
     r"(?:^|[;&|]\s{0,4})(?:sudo )?(?:git )?(?P<verb>rm|mv|cp|touch"
     r"|mkdir)(?: -[\w-]{1,20}){0,4} (?P<paths>[^;&|<>\n]{1,400})"
@@ -109,18 +96,25 @@ def errors_in(text: str) -> tuple[str, ...]:
 
 def _call(call: Mapping[str, Any]) -> Call:
     name, arguments = call_name(call), parsed_arguments(call)
-    kind = _kind(name, arguments)
+    kind = _kind(name, tuple(arguments))
     call_id = call.get("id")
     call_id = call_id if isinstance(call_id, str) else ""
     if kind == "question":
         return Call(call_id, "question")
-    if kind == "terminal":
+    path, asked = path_of(arguments), arguments.get("command")
+    action = _EDITOR_ACTIONS.get(asked, "") if isinstance(asked, str) and path else ""
+    action = action or _ACTIONS.get(kind, "")
+    if kind in ("terminal", "code") and not (path and action):
         command = _first_string(arguments, _COMMAND_KEYS)
         return Call(call_id, "run", command_key(command), tuple(_paths_in(command)))
-    path, action = _first_string(arguments, _PATH_KEYS), _ACTIONS.get(kind, "")
-    if path and action and len(path) <= _LONGEST_LINE:
+    if action and 0 < len(path) <= _LONGEST_LINE:
         return Call(call_id, "other", "", ((path, action),))
     return Call(call_id, "other")
+
+
+@lru_cache(maxsize=1024)
+def _kind(name: str, argument_names: tuple[str, ...]) -> str:
+    return kind_of(name, dict.fromkeys(argument_names))
 
 
 def command_key(command: str) -> str:
@@ -129,20 +123,6 @@ def command_key(command: str) -> str:
     moved = _CHANGE_DIRECTORY.match(line)
     line = line[moved.end() :] if moved else line
     return line if len(line) <= _LONGEST_COMMAND else f"{line[: _LONGEST_COMMAND - 2]} …"
-
-
-def _kind(name: str, arguments: Mapping[str, Any]) -> str:
-    """Return the tool's kind; the arguments decide for editors with one name for all they do."""
-    action = arguments.get("command")
-    if _first_string(arguments, _PATH_KEYS) and action in (
-        "view",
-        "create",
-        "str_replace",
-        "insert",
-    ):
-        name = str(action)
-    short = name.lower().rsplit("__", 1)[-1]
-    return next((kind for kind, pattern in _NAMES if pattern.search(short)), "")
 
 
 def _first_string(arguments: Mapping[str, Any], keys: tuple[str, ...]) -> str:

@@ -5,11 +5,12 @@ An entry is (place in the text, text): the order of priority decides what is sho
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from perdure.stock.ledger.escape import one_line
 from perdure.stock.ledger.identifiers import KINDS
+from perdure.stock.ledger.rules import emphasis
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -53,13 +54,8 @@ def rule_entries(
     """Yield what the user said that may bind: typed before pasted text, newest first."""
     strong, weak = _said("rule", statements, replaced, quoted)
     yield from strong
-    # Long texts take turns, so that the newest one does not crowd out all others.
-    seen: Counter[int] = Counter()
-    turns: list[tuple[int, int, Entry]] = []
-    for number, entry in enumerate(reversed(weak)):
-        seen[entry[0]] += 1
-        turns.append((seen[entry[0]], -number, entry))
-    yield from (entry for _, _, entry in sorted(turns))
+    # In long texts nearly every sentence asks for something: the most emphatic ones first.
+    yield from sorted(weak, key=lambda entry: -emphasis(entry[1]))
 
 
 def value_entries(

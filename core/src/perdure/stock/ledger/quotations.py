@@ -29,6 +29,7 @@ _CUT = " […] "
 _HEADER = "The user's own words, in time order, [message number] first; lines after `>` go on."
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _TELLING = re.compile(r"\d|[`\"'“«「/_@#]|[A-Z][a-z]+[A-Z]")
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？\n])")
 _LEAST_TOKENS = 40
 _BARE_CHARS = 60
 
@@ -102,19 +103,17 @@ def render_quotations(
     if not quotations or room < _LEAST_TOKENS:
         return RenderedQuotations("", left_out=len(quotations))
     costs = [count(_entry(quotation)) + 1 for quotation in quotations]
-    chosen, level = _share(quotations, costs, room, _binding(ledger))
-    blocks: list[str] = []
-    whole: list[int] = []
-    for position in sorted(chosen):
-        quotation = quotations[position]
-        if costs[position] <= level:
-            blocks.append(_entry(quotation))
-            whole += [quotation.index] if quotation.is_whole else []
-        else:
-            blocks.append(_cut(quotation, costs[position], level, count))
+    order = _ranked(quotations, costs, _binding(ledger))
+    blocks = _blocks(quotations, costs, order, room, count)
+    whole = [
+        quotations[at].index
+        for at, text in sorted(blocks.items())
+        if quotations[at].is_whole and text == _entry(quotations[at])
+    ]
     left = len(quotations) - len(blocks)
-    lines = [_HEADER, *blocks, *([_rest(left, handle)] if left else [])]
-    shown = tuple(quotations[position].index for position in sorted(chosen))
+    texts = [blocks[at] for at in sorted(blocks)]
+    lines = [_HEADER, *texts, *([_rest(left, handle)] if left else [])]
+    shown = tuple(quotations[at].index for at in sorted(blocks))
     return RenderedQuotations("\n".join(lines), shown, tuple(whole), left)
 
 
@@ -122,10 +121,8 @@ def _binding(ledger: Ledger) -> set[int]:
     return {fact.index for fact in ledger.statements if fact.kind == "rule"}
 
 
-def _share(
-    quotations: Sequence[Quotation], costs: Sequence[int], room: int, binding: set[int]
-) -> tuple[set[int], int]:
-    """Return the positions to quote, and the tokens that a single one may take."""
+def _ranked(quotations: Sequence[Quotation], costs: Sequence[int], binding: set[int]) -> list[int]:
+    """Return the positions, the most telling first, and the cheaper of two alike."""
     last = len(quotations) - 1
 
     def rank(position: int) -> tuple[int, int, int]:
@@ -135,15 +132,37 @@ def _share(
         weight = 4 * is_edge + 2 * (quotation.index in binding) + telling + _wishes(quotation.text)
         return (-weight, min(costs[position], _LEAST_TOKENS), -position)
 
-    order = sorted(range(len(quotations)), key=rank)
-    chosen: set[int] = set()
+    return sorted(range(len(quotations)), key=rank)
+
+
+def _blocks(
+    quotations: Sequence[Quotation],
+    costs: Sequence[int],
+    order: Sequence[int],
+    room: int,
+    count: Callable[[str], int],
+) -> dict[int, str]:
+    """Return the text of every quotation that gets room: cut to one level, then what still fits."""
+    chosen: list[int] = []
     spent = 0
     for position in order:
         least = min(costs[position], _LEAST_TOKENS)
         if spent + least <= room:
-            chosen.add(position)
+            chosen.append(position)
             spent += least
-    return chosen, _level([costs[position] for position in chosen], room)
+    level = _level([costs[position] for position in chosen], room)
+    blocks: dict[int, str] = {}
+    for position in chosen:
+        text, tokens = _entry(quotations[position]), costs[position]
+        if tokens > level:
+            text, tokens = _cut(quotations[position], tokens, level, count)
+        blocks[position] = text
+        room -= tokens
+    for position in order:
+        if position not in blocks and costs[position] <= room:
+            blocks[position] = _entry(quotations[position])
+            room -= costs[position]
+    return blocks
 
 
 def _wishes(text: str) -> bool:
@@ -161,17 +180,20 @@ def _level(costs: Sequence[int], room: int) -> int:
     return max(costs, default=0)
 
 
-def _cut(quotation: Quotation, cost: int, level: int, count: Callable[[str], int]) -> str:
-    """Return the quotation cut to about `level` tokens, never more."""
-    binding = [part for part in re.split(r"(?<=[.!?。！？\n])", quotation.text) if _binds(part)]
+def _cut(
+    quotation: Quotation, cost: int, level: int, count: Callable[[str], int]
+) -> tuple[str, int]:
+    """Return the quotation cut to at most `level` tokens, and its tokens."""
+    binding = [part for part in _SENTENCE_END.split(quotation.text) if _binds(part)]
     characters = max(8, len(quotation.text) * (level - 6) // cost)
     for _ in range(6):
         text = shortened(quotation.text, characters, [part.strip() for part in binding])
         entry = _entry(Quotation(quotation.index, text, is_whole=False))
-        if count(entry) + 1 <= level:
-            return entry
-        characters = characters * 4 // 5
-    return _entry(Quotation(quotation.index, "[…]", is_whole=False))
+        tokens = count(entry) + 1
+        if tokens <= level:
+            return entry, tokens
+        characters = characters * 9 // 10 if characters > level else characters * 2 // 3
+    return _entry(Quotation(quotation.index, "[…]", is_whole=False)), level
 
 
 def _binds(part: str) -> bool:

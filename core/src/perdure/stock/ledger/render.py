@@ -44,6 +44,8 @@ _SHARES = {
     "files": 14,
     "commands": 10,
 }
+# Who gets what others left: dense strings before sentences.
+_THEN = ("identifiers", "errors", "asks", "values", "files", "commands")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,14 +162,14 @@ def render(  # noqa: PLR0913 - two budgets, a counter and two places, all by key
 
 
 def _share(sections: Mapping[str, _Section], room: int, count: Callable[[str], int]) -> None:
-    """Give each section its share, then what others left, in the order of `_SHARES`."""
+    """Give each section its share, then what others left to those that need more."""
     shares = sum(_SHARES.values())
     unspent = max(0, room)
     for name, share in _SHARES.items():
         given = unspent * share // shares if shares else 0
         unspent -= given - sections[name].fill(given, count)
         shares -= share
-    for name in _SHARES:
+    for name in _THEN:
         unspent = sections[name].fill(unspent, count)
 
 

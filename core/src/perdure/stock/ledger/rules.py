@@ -69,6 +69,13 @@ def kind_of(sentence: str) -> str:
     return "value" if slots.search(lowered) and _HAS_VALUE.search(lowered) else ""
 
 
+def emphasis(sentence: str) -> int:
+    """Return how many different binding words a sentence holds."""
+    lowered = sentence.lower()
+    rules = (words().rules[script] for script in scripts_of(sentence))
+    return len({found[0] for pattern in rules for found in pattern.finditer(lowered)})
+
+
 def scripts_of(sentence: str) -> tuple[str, ...]:
     """Return which word lists fit the letters of a sentence."""
     if _HANGUL.search(sentence):
