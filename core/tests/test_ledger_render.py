@@ -116,6 +116,12 @@ def test_each_entry_is_counted_at_most_once():
     assert len(entries) == len(set(entries))
 
 
+def test_statements_of_one_message_stay_in_their_order():
+    ledger = ledger_of("Never push. Always lint. Only edit src.")
+    text = render(ledger, count=count, budget_tokens=900, rules_budget_tokens=900).text
+    assert text.index("Never push.") < text.index("Always lint.") < text.index("Only edit src.")
+
+
 def test_an_empty_ledger_is_an_empty_text():
     found = render(Ledger(), count=count, budget_tokens=1_000, rules_budget_tokens=500)
     assert (found.text, found.shown, found.left_out) == ("", {}, {})

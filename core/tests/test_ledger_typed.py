@@ -144,3 +144,9 @@ def test_shortened_text_is_never_longer_than_asked_by_much():
 def test_typed_text_alone_is_untouched():
     text = "First line\n\n  - a: b\n\nSecond, with 3 > 2 and a|b."
     assert typed_of(text).text == text
+
+
+def test_a_sentence_with_a_semicolon_is_kept_whole():
+    text = "Never run anything against heron_live; only heron_copy may be used."
+    facts = facts_of({"role": "user", "content": f"Some words before it. {text} And after it."})
+    assert [fact.text for fact in facts.statements] == [text]

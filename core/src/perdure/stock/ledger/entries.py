@@ -96,7 +96,7 @@ def _said(
                 f"[{statements[at].index}] {one_line(statements[at].text)}" for at in older
             )
             text = f"{text} (replaces: {olds})"
-        (weak if fact.source in _WEAK else strong).append((fact.index, text))
+        (weak if fact.source in _WEAK else strong).append((position, text))
     return strong, weak
 
 

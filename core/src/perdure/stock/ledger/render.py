@@ -44,8 +44,8 @@ _SHARES = {
     "files": 14,
     "commands": 10,
 }
-# Who gets what others left: dense strings before sentences.
-_THEN = ("identifiers", "errors", "asks", "values", "files", "commands")
+# Who gets what others left: words of people before strings.
+_THEN = ("asks", "values", "errors", "identifiers", "files", "commands")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _BULLET = re.compile(r"\s*(?:[-*+•·‣▪●○–—]|\(?\d{1,3}[.)、]|\(?[a-zA-Z][.)])\s+")
-_END = re.compile(r"[.!?]{1,6}[)\"'”’»\]*_`]{0,4}\s+|[。！？；][」』”’）)]{0,4}\s{0,8}|;\s+")
+_END = re.compile(r"[.!?]{1,6}[)\"'”’»\]*_`]{0,4}\s+|[。！？][」』”’）)]{0,4}\s{0,8}")
 # A full stop after these ends no sentence.
 _SHORT_FORM = re.compile(
     r"(?:^|[\s(])(?:e\.?g|i\.?e|etc|vs|cf|approx|ca|no|nr|mr|mrs|ms|dr|st|z\.? ?b|bzw|d\.? ?h"
