@@ -14,6 +14,7 @@ from perdure import handoff
 from perdure_compressor import record
 from perdure_compressor.plan import Plan, latest_handoff, make_plan
 from perdure_compressor.prune import relieve
+from perdure_compressor.record import Room
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,11 +24,12 @@ if TYPE_CHECKING:
     from perdure.transcript import View
     from perdure.types import Budget
 
-    from perdure_compressor.record import Carried, Numbered, Record, Room
+    from perdure_compressor.record import Carried, Numbered, Record
     from perdure_compressor.working import Working
 
 SOFT_CEILING = 1.2
 MIN_TAIL_TOKENS = 64
+MIN_RECORD_TOKENS = 300
 ROUNDS = 4
 
 
@@ -55,6 +57,12 @@ class Draft:
     last: int
     handle: str
 
+    def kept_tokens(self, budget: Budget) -> int:
+        """Return the tokens of the request without the handoff."""
+        kept = [*range(self.plan.system_end, self.plan.head_end), *self.plan.anchors]
+        tail = range(self.plan.tail_start, len(self.work.view))
+        return budget.fixed_tokens + self.work.tokens(kept) + self.work.tokens(tail)
+
 
 def make_draft(  # noqa: PLR0913 - one argument per thing that decides
     work: Working,
@@ -68,7 +76,7 @@ def make_draft(  # noqa: PLR0913 - one argument per thing that decides
 ) -> Draft | None:
     """Return a draft that fits the target, or None when nothing new lies between head and tail."""
     tail_tokens = budget.tail_tokens
-    draft = None
+    draft, over = None, 0
     for _ in range(ROUNDS):
         plan = make_plan(
             work.view,
@@ -81,11 +89,21 @@ def make_draft(  # noqa: PLR0913 - one argument per thing that decides
         draft = _drafted(work, plan, carried, room, counter, handle_of)
         allowed = _tail_allowance(draft, budget)
         draft = _relieved(draft, min(allowed, int(SOFT_CEILING * tail_tokens)), counter, ref_of)
-        tail = draft.work.tokens(range(plan.tail_start, len(work.view)))
-        if tail <= allowed or tail_tokens <= MIN_TAIL_TOKENS:
+        over = draft.work.tokens(range(plan.tail_start, len(work.view))) - allowed
+        if over <= 0:
+            return draft
+        if tail_tokens <= MIN_TAIL_TOKENS:
             break
-        tail_tokens = max(MIN_TAIL_TOKENS, tail_tokens - (tail - max(allowed, 0)))
-    return draft
+        tail_tokens = max(MIN_TAIL_TOKENS, tail_tokens - over)
+    if draft is None:
+        return None
+    # The tail cannot give way any further, so the record does.
+    smaller = Room(
+        handoff_tokens=max(MIN_RECORD_TOKENS, room.handoff_tokens - over),
+        borrowed_tokens=max(MIN_RECORD_TOKENS, room.borrowed_tokens - over),
+    )
+    made = _drafted(work, draft.plan, carried, smaller, counter, handle_of)
+    return replace(made, work=draft.work)
 
 
 def _drafted(  # noqa: PLR0913, PLR0917 - as for make_draft

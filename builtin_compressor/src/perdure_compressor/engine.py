@@ -187,6 +187,7 @@ class Compressor:
             last=draft.last,
         )
         self._context.save(after.to_json())
+        tokens = draft.kept_tokens(budget) + self._context.counter.count_message(message)
         return Compression(
             replacements=(made, *edits),
             summarised=((made.first, made.last),),
@@ -194,7 +195,11 @@ class Compressor:
             detail=f"messages {draft.first} to {draft.last} are now a record of their own",
             ledger=draft.record.sections,
             fallback_used=summary.is_fallback,
-            warnings=(*draft.record.warnings, *summary.warnings),
+            warnings=(
+                *draft.record.warnings,
+                *summary.warnings,
+                *over_target(tokens, budget),
+            ),
             cost=summary.cost,
         )
 
@@ -225,3 +230,15 @@ def harder(budget: Budget, work: Working) -> Budget:
         tail_tokens=max(1, min(budget.tail_tokens, int(0.3 * free))),
         trigger_tokens=max(1, min(budget.trigger_tokens, budget.fixed_tokens + free)),
     )
+
+
+def over_target(tokens: int, budget: Budget) -> tuple[str, ...]:
+    """Return a warning when what may not be cut keeps the request above its target."""
+    if tokens <= budget.target_tokens:
+        return ()
+    text = (
+        f"the request still has {tokens:,} tokens, above its target of {budget.target_tokens:,}: "
+        "what may not be cut (system messages, the latest user message, the user's rules) is "
+        "larger than its share"
+    )
+    return (text,)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from perdure.transcript import View
 
 MIN_TAIL_MESSAGES = 3
+# The minimum gives way where it would cost more than twice the tail's budget.
+MAX_FOR_MINIMUM = 2
 # A result that fills more than this share of the tail budget is going to be shortened in place, so
 # it must not push other messages out of the tail.
 MAX_RESULT_SHARE = 4
@@ -121,7 +123,7 @@ def _head_end(
 def _tail_start(
     view: View, units: Sequence[Unit], counts: Sequence[int], floor: int, tail_tokens: int
 ) -> int:
-    """Walk back by units until the budget is spent; at least the last three messages."""
+    """Walk back by units until the budget is spent; at least three messages where that can be."""
     cap = max(1, tail_tokens // MAX_RESULT_SHARE)
     start, spent = len(view), 0
     for unit in reversed(units):
@@ -131,7 +133,9 @@ def _tail_start(
             min(counts[i], cap) if is_result(view[i]) else counts[i]
             for i in range(unit.first, unit.last + 1)
         )
-        if len(view) - start >= MIN_TAIL_MESSAGES and spent + cost > tail_tokens:
+        held = len(view) - start
+        allowed = tail_tokens if held >= MIN_TAIL_MESSAGES else MAX_FOR_MINIMUM * tail_tokens
+        if held and spent + cost > allowed:
             break
         start, spent = unit.first, spent + cost
     return start

@@ -6,10 +6,12 @@ wrote is never cut.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from perdure.messages import Message, content_text, copy_message, is_result
 
+from perdure_compressor.prune.arguments import arguments
 from perdure_compressor.prune.marks import Edit, middle_mark
 
 if TYPE_CHECKING:
@@ -52,12 +54,23 @@ def relieve(  # noqa: PLR0913 - one argument per thing that decides
         if tokens <= floor_tokens:
             continue
         allowed = max(floor_tokens, tokens - excess_tokens)
-        changed = cut_to(messages[index], allowed, counter, lambda i=index: ref_of(i))  # type: ignore[misc]
-        if changed is None:
-            continue
-        excess_tokens -= tokens - counter.count_message(changed)
-        edits.append(Edit(index, changed, "pressure"))
+        changed = _shorter(messages[index], allowed, counter, partial(ref_of, index))
+        if changed is not None:
+            excess_tokens -= tokens - counter.count_message(changed)
+            edits.append(Edit(index, changed, "pressure"))
     return edits
+
+
+def _shorter(
+    message: Message, tokens: int, counter: TokenCounter, ref: Callable[[], str]
+) -> Message | None:
+    """Return a smaller copy: call arguments first, then the text, which tells more."""
+    cut = next(iter(arguments([message], range(1))), None)
+    if cut is None:
+        return cut_to(message, tokens, counter, ref)
+    if counter.count_message(cut.message) <= tokens:
+        return cut.message
+    return cut_to(cut.message, tokens, counter, ref) or cut.message
 
 
 def cut_to(
