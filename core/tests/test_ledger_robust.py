@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from perdure.messages import digest
 from perdure.stock.ledger import Ledger, build, facts_of, render, render_quotations
+from perdure.stock.ledger import words as ledger_words
 
 JUNK = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30),
@@ -129,3 +131,12 @@ def _estimate(text: str) -> int:
     """Return about what a tokeniser counts: four ASCII characters or one other to a token."""
     wide = sum(1 for character in text if ord(character) > 127)
     return (len(text) - wide + 3) // 4 + wide
+
+
+LANGUAGES = sorted((Path(ledger_words.__file__).parent / "languages").glob("*.txt"))
+
+
+@pytest.mark.parametrize("path", LANGUAGES, ids=lambda path: path.stem)
+def test_word_lists_hold_no_unbounded_repeats(path):
+    text = path.read_text("utf-8").partition("[taken_back_cues]")[0]
+    assert re.findall(r".*(?:(?<!\\)\+|(?<!\\w)(?<!\\)\*).*", text) == []

@@ -90,6 +90,8 @@ def _is_meant(earlier: Statement, later: Statement, old: str, new: str) -> bool:
     about_later = _about(later.text) - names_old
     if earlier.value == old and (earlier.subject or not about_earlier):
         return set(earlier.subject.split()) <= about_later or _CJK.search(old) is not None
+    if not about_earlier:  # it says nothing but the old value: `Use tabs.`
+        return len(about_later) <= 1
     shared = about_earlier & about_later
     return len(shared) >= 2 or (len(shared) == 1 and len(about_earlier) == 1)
 

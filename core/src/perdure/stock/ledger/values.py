@@ -37,7 +37,7 @@ _SPACED = re.compile(
     r"|[$€£¥₩₽]\s?\d[\d.,]*\d?\s?(?:k|m|bn|million|thousand)?(?!\w)"
     r"|(?<![\w./-])(?:[a-z]{1,12}[-_./@]?)?\d[\w.,:/%@°+-]{0,60}"
     r"|(?<!\w)[a-z][\w-]{0,40}[_/@][\w./@-]{1,80}"
-    r"|(?<![\w./-])(?:utc|gmt|cet|cest|edt|pst|pdt|jst|kst|ist|metric|imperial|celsius"
+    r"|(?<![\w./-])(?:utc|gmt|cet|cest|edt|pst|pdt|jst|kst|metric|imperial|celsius"
     r"|fahrenheit)(?!\w)"
 )
 _JOINED = re.compile(
@@ -133,7 +133,7 @@ def _named(sentence: str) -> tuple[str, str] | None:
         return None
     if any(word in words().additive for word in about):
         return None
-    return " ".join(content), found["value"].lower()
+    return " ".join(content), found["value"].lower().strip(_EDGES)
 
 
 def _spaced_subject(sentence: str, old: tuple[str, ...]) -> tuple[str, str]:
