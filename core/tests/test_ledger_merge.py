@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from perdure.errors import InputError
 from perdure.messages import digest
 from perdure.stock.ledger import Ledger, build, facts_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from perdure.handoff import CLOSING, OPENING
 from perdure.stock.ledger import Ledger, build, facts_of, render, render_quotations
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from perdure.messages import digest
 from perdure.stock.ledger import Ledger, build, facts_of, render, render_quotations
 from perdure.stock.ledger import words as ledger_words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from perdure.stock.ledger.rules import kind_of, statements_of
 
 BINDING = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from perdure.stock.ledger import build, facts_of, render
 from perdure.stock.ledger.supersede import replaced_by
 

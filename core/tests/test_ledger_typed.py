@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from perdure.stock.ledger.facts import facts_of
 from perdure.stock.ledger.quotations import WHOLE_CHARS, is_bare, quotation_of, shortened
 from perdure.stock.ledger.typed import is_observation, typed_of

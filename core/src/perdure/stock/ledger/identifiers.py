@@ -61,8 +61,8 @@ _CLASSES: tuple[tuple[str, re.Pattern[str]], ...] = (
 _ENDS = ".,:;?=&~-+/%"
 _LONGEST = 300
 # Distinct identifiers that one message may bring; a listing of a million hashes brings no more.
-MOST_PER_MESSAGE = 1_500
-_MOST_NUMBERS = 400
+MOST_PER_MESSAGE = 800
+_MOST_NUMBERS = 200
 
 
 def identifiers_in(text: str) -> tuple[tuple[str, str, int], ...]:

@@ -34,8 +34,8 @@ _TEMPLATE_AFTER = 2
 _ASK_CHARS = 240
 # What somebody wrote or passed to a tool weighs more than what a tool printed.
 _SPOKEN = 3
-_MOST = {"files": 2_000, "commands": 1_000, "errors": 1_000, "asks": 5_000, "lines": 20_000}
-_MOST_PER_KIND = 800
+_MOST = {"files": 2_000, "commands": 1_000, "errors": 1_000, "asks": 2_000, "lines": 5_000}
+_MOST_PER_KIND = 300
 _MOST_DECISIONS = 1_500
 _MOST_QUOTED_CHARS = 1_000_000
 # Commands that only look; how they ended is of no use later.
