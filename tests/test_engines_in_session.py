@@ -115,7 +115,7 @@ def test_engine_with_nodes_tools_and_prepared_work_runs(installed):
     installed("acme-nodes")
     messages = conversation()
 
-    with opened("nodes", context={"engines": {"nodes": {"keep": 5}}}) as session:
+    with opened("nodes", context={"engines": {"nodes": {"keep_units": 4}}}) as session:
         session.append(messages)
         assert session.should_compress_preflight()
         first = session.compress()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from perdure import dialects, formats
 from perdure.messages import group, is_system
 from perdure.transcript import View

@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 
 import pytest
+
 from perdure import dialects, formats
 from perdure.errors import InvariantError
 from perdure.transcript import Replacement, View

@@ -1,6 +1,7 @@
 """Each rule of each dialect is found once, named, placed and put into a sentence."""
 
 import pytest
+
 from perdure import dialects
 from perdure.errors import ConfigError
 

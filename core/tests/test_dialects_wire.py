@@ -9,6 +9,7 @@ import os
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+
 from perdure import dialects, formats
 from perdure.errors import InvariantError
 from perdure.messages import group, is_system, text_of, tool_calls_of

@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from perdure.errors import InputError
 from perdure.formats import FORMATS, detect, parse, render
 

@@ -7,6 +7,7 @@ import json
 import sys
 
 import pytest
+
 from perdure.errors import InputError
 from perdure.formats import MAX_BYTES, dump, read
 from perdure.transcript import Entry

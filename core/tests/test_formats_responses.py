@@ -7,6 +7,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from perdure.errors import InputError
 from perdure.formats import parse, render
 from perdure.messages import group

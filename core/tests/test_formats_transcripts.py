@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+
 from perdure.formats import dump, parse, read, render
 from perdure.messages import group
 
