@@ -48,7 +48,9 @@ def explained(
         message = f"{where}: unknown key {key!r}"
         message += f"; did you mean {nearest!r}?" if nearest else f"; known: {', '.join(known)}"
     else:
-        found = "" if isinstance(first["input"], (dict, BaseModel)) else f" {first['input']!r}"
+        # What stands where the name of a key's variable belongs may be the key itself.
+        is_hidden = isinstance(first["input"], (dict, BaseModel)) or key.endswith("api_key_env")
+        found = "" if is_hidden else f" {first['input']!r}"
         reason = _reason(first)
         message = f"{where}: {key}{found}: {reason}" if key else f"{where}: {reason}"
         allowed = _allowed(model, parts)
