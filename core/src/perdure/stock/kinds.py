@@ -17,106 +17,109 @@ from perdure.messages import call_name, content_text, parsed_arguments
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-# In order: the first pattern that fits decides.
+# In order: the first pattern that fits decides. A pattern without * is a word of the name.
 PATTERNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "question",
         (
             "*ask*user*",
-            "*askuser*",
             "*clarif*",
-            "*question*",
+            "question",
             "*ask_human*",
             "*elicit*",
             "*confirm*user*",
             "request_input",
             "ask_followup*",
+            "*askuser*",
         ),
     ),
     (
         "todo",
         (
             "*todo*",
-            "task*create",
-            "task*update",
-            "task*list",
-            "taskcreate",
-            "taskupdate",
-            "tasklist",
-            "taskget",
+            "task_create",
+            "task_update",
+            "task_list",
+            "task_get",
+            "create_task",
+            "update_task",
             "update_plan",
-            "*checklist*",
+            "checklist",
         ),
     ),
-    ("memory", ("*memory*", "remember*", "*save_note*", "*recall*")),
+    ("memory", ("memory", "remember", "memorize", "*save_note*", "recall")),
     (
         "delegate",
         (
             "task",
             "agent",
-            "*delegate*",
-            "*subagent*",
+            "delegate",
+            "subagent",
             "*sub_agent*",
-            "*spawn*",
-            "dispatch*",
+            "spawn",
+            "dispatch",
             "ask_*surfer*",
             "ask_*coder*",
-            "handoff*",
+            "handoff",
             "transfer_to*",
         ),
     ),
     (
         "code",
         (
-            "*python*",
-            "*ipython*",
+            "python",
+            "ipython",
             "*execute_code*",
             "*code_interpreter*",
             "*run_code*",
-            "*notebook*execute*",
-            "*repl*",
+            "repl",
+            "*python_exec*",
+            "jupyter",
         ),
     ),
     (
         "terminal",
         (
+            "bash",
+            "shell",
+            "terminal",
+            "*run_command*",
+            "exec",
+            "cmd",
+            "*execute_command*",
+            "powershell",
+            "run",
             "*bash*",
             "*shell*",
-            "*terminal*",
-            "*run_command*",
-            "*exec_command*",
-            "*cmd*",
-            "*execute_command*",
-            "*powershell*",
-            "exec",
-            "run",
-            "*process*",
-            "local_shell*",
+            "zsh",
+            "console",
+            "command",
         ),
     ),
-    ("edit", ("*edit*", "*patch*", "*str_replace*", "*replace_in*", "*insert*", "*apply_diff*")),
-    ("write", ("*write*", "*create_file*", "*save_file*", "*notebookedit*")),
-    ("image", ("*screenshot*", "*image*", "*vision*")),
+    ("edit", ("edit", "patch", "*str_replace*", "replace", "insert", "*apply_diff*", "editor")),
+    ("write", ("write", "*create_file*", "*save_file*", "*notebook_edit*")),
+    ("image", ("screenshot", "image", "vision", "picture")),
     (
         "web",
         (
-            "*web*",
-            "*fetch*",
-            "*browse*",
-            "*http*",
-            "*url*",
-            "*crawl*",
-            "*scrape*",
-            "*navigate*",
-            "*visit*",
+            "web",
+            "fetch",
+            "browse",
+            "browser",
+            "http",
+            "url",
+            "crawl",
+            "scrape",
+            "navigate",
+            "visit",
+            "*websearch*",
+            "curl",
+            "webpage",
         ),
     ),
-    ("search", ("*grep*", "*search*", "*find*", "*ripgrep*", "rg", "*query*", "*lookup*")),
-    ("list", ("*glob*", "*list*", "ls", "*tree*", "*dir*")),
-    (
-        "read",
-        ("*read*", "*view*", "*cat*", "*open_file*", "*get_file*", "*load_file*", "*show_file*"),
-    ),
+    ("search", ("grep", "search", "find", "ripgrep", "rg", "query", "lookup")),
+    ("list", ("glob", "list", "ls", "tree", "dir", "directory")),
+    ("read", ("read", "view", "cat", "*open_file*", "*get_file*", "*load_file*", "*show_file*")),
 )
 _BY_ARGUMENTS: tuple[tuple[str, frozenset[str]], ...] = (
     ("terminal", frozenset({"command", "cmd", "script"})),
@@ -156,7 +159,7 @@ _PART_CHARS = 120
 
 @dataclass(frozen=True, slots=True)
 class Kinds:
-    """A registry of tool kinds; patterns may hold `*`, the first that fits decides."""
+    """A registry of tool kinds; the first pattern that fits decides."""
 
     patterns: tuple[tuple[str, tuple[str, ...]], ...] = PATTERNS
 
@@ -167,10 +170,13 @@ class Kinds:
 
     def kind_of(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Return what a tool does, or `other`."""
-        whole = name.lower()
         own = _WORD_BREAK.sub("_", name.rpartition("__")[2]).lower()
+        words = {*own.split("_"), own, name.lower()}
         for kind, patterns in self.patterns:
-            if any(fnmatchcase(own, p) or fnmatchcase(whole, p) for p in patterns):
+            if any(
+                fnmatchcase(own, p) or fnmatchcase(name.lower(), p) if "*" in p else p in words
+                for p in patterns
+            ):
                 return kind
         keys = {str(key).lower() for key in arguments}
         return next((kind for kind, marks in _BY_ARGUMENTS if keys & marks), "other")

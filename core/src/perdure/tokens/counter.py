@@ -2,42 +2,77 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from perdure.messages import call_arguments, call_name, tool_calls_of
 from perdure.messages import digest as digest_of
-from perdure.tokens import media
 from perdure.tokens.encodings import encoding
 from perdure.tokens.estimate import estimate_tokens
-from perdure.types import ToolSchema
+from perdure.tokens.framing import REQUEST_TOKENS, Charge, message_charges, tool_charges
+from perdure.transcript import Entry
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
     from tiktoken import Encoding
 
-MESSAGE_TOKENS = 3
-"""Framing of one message; the role is counted with it."""
-ROLE_TOKENS = 1
-CALL_TOKENS = 6
-TOOL_TOKENS = 8
+    from perdure.protocols import TokenCounter
+    from perdure.types import ToolSchema
+
 PIECE_CHARS = 20_000
 """Texts are encoded in pieces: tokenisers are quadratic in, or give up on, very long runs."""
-CACHE_ENTRIES = 200_000
-_IMAGES = frozenset({"image", "image_url", "input_image"})
-_MAX_DEPTH = 50
+GENERATION_ENTRIES = 100_000
+
+
+class Known:
+    """A bounded store of counts: two generations, of which the older is dropped as a whole.
+
+    Single dict operations are atomic, so that threads may share it; at worst a count is made twice.
+    """
+
+    def __init__(self, entries: int = GENERATION_ENTRIES) -> None:
+        """Take how many counts a generation holds."""
+        self._entries = entries
+        self._young: dict[bytes, int] = {}
+        self._old: dict[bytes, int] = {}
+
+    def get(self, key: bytes) -> int | None:
+        """Return a count, or None; what is used stays."""
+        found = self._young.get(key)
+        if found is None:
+            found = self._old.get(key)
+            if found is not None:
+                self.put(key, found)
+        return found
+
+    def put(self, key: bytes, tokens: int) -> None:
+        """Keep a count."""
+        if len(self._young) >= self._entries:
+            self._old, self._young = self._young, {}
+        self._young[key] = tokens
+
+    def __len__(self) -> int:
+        """Return the number of counts held."""
+        return len(self._young) + len(self._old)
 
 
 class Counter:
     """Counts with one function for texts; see `ExactCounter` and `EstimatingCounter`."""
 
-    name = ""
-    is_exact = False
-
     def __init__(self, text_tokens: Callable[[str], int]) -> None:
         """Take the function that counts a text."""
         self._text_tokens = text_tokens
-        self._messages: dict[bytes, int] = {}
+        self._known = Known()
+
+    @property
+    def name(self) -> str:
+        """What counts."""
+        return "estimate"
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the count is that of the model's own tokeniser."""
+        return False
 
     def count_text(self, text: str) -> int:
         """Return the tokens of a text; what looks like a special token is just text."""
@@ -50,92 +85,61 @@ class Counter:
             message: The message.
             digest: `messages.digest(message)` when the caller has it already.
         """
-        key = digest or digest_of(message)
-        known = self._messages.get(key)
+        key = digest or _digest(message)
+        known = self._known.get(key) if key else None
         if known is None:
-            if len(self._messages) >= CACHE_ENTRIES:
-                self._messages.clear()
-            known = self._messages[key] = self._message_tokens(message)
+            known = self._sum(message_charges(message))
+            if key:
+                self._known.put(key, known)
         return known
 
-    def count_messages(self, messages: Sequence[Mapping[str, Any]]) -> int:
-        """Return the tokens of a list of messages, with the framing of the request."""
-        return MESSAGE_TOKENS + sum(self.count_message(message) for message in messages)
+    def count_messages(self, messages: Iterable[Entry | Mapping[str, Any]]) -> int:
+        """Return the tokens of a list of messages; see the function of this name."""
+        return count_messages(self, messages)
 
     def count_tools(self, tools: Sequence[ToolSchema | Mapping[str, Any]]) -> int:
         """Return the tokens of tool definitions, in any provider's shape."""
-        return sum(TOOL_TOKENS + self.count_text(_tool_text(tool)) for tool in tools)
+        return sum(self._sum(map(self._remembered, tool_charges(tool))) for tool in tools)
 
-    def _message_tokens(self, message: Mapping[str, Any]) -> int:
-        total = MESSAGE_TOKENS + ROLE_TOKENS + self._content_tokens(message.get("content"), 0)
-        for key in ("name", "reasoning_content", "refusal"):
-            if isinstance(message.get(key), str):
-                total += self.count_text(message[key])
-        for call in tool_calls_of(message):
-            total += CALL_TOKENS + self.count_text(call_name(call))
-            total += self.count_text(call_arguments(call))
-        return total
+    def _remembered(self, charge: Charge) -> int:
+        """Price a charge that will come again with every request."""
+        if isinstance(charge, int):
+            return charge
+        key = blake2b(charge.encode("utf-8", "surrogatepass"), digest_size=20).digest()
+        known = self._known.get(key)
+        if known is None:
+            known = self.count_text(charge)
+            self._known.put(key, known)
+        return known
 
-    def _content_tokens(self, content: object, depth: int) -> int:
-        if isinstance(content, str):
-            return self.count_text(content)
-        if not isinstance(content, list) or depth > _MAX_DEPTH:
-            return 0
-        return sum(
-            self.count_text(part) if isinstance(part, str) else self._part_tokens(part, depth)
-            for part in content
-        )
-
-    def _part_tokens(self, part: object, depth: int) -> int:
-        if not isinstance(part, Mapping):
-            return 0
-        if part.get("type") in _IMAGES:
-            return media.image_tokens(part)
-        total = 0
-        for key, value in part.items():
-            if key in ("type", "cache_control", "id"):
-                continue
-            if isinstance(value, str):
-                total += self._value_tokens(value)
-            elif key == "content":
-                total += self._content_tokens(value, depth + 1)
-            elif isinstance(value, (dict, list)):
-                total += self._data_tokens(value)
-        return total
-
-    def _value_tokens(self, value: str) -> int:
-        return media.file_tokens(len(value)) if _is_base64(value) else self.count_text(value)
-
-    def _data_tokens(self, value: object) -> int:
-        """Count nested data as JSON, its base64 payloads by size."""
-        payloads: list[int] = []
-        text = json.dumps(_without_payloads(value, payloads, 0), ensure_ascii=False, default=str)
-        return self.count_text(text) + sum(map(media.file_tokens, payloads))
+    def _sum(self, charges: Iterable[Charge]) -> int:
+        return sum(x if isinstance(x, int) else self._text_tokens(x) for x in charges)
 
 
 class ExactCounter(Counter):
     """Counts as OpenAI's tokenisers do; estimates when the vocabulary is not on this machine."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, encoding_name: str) -> None:
         """Take the name of the encoding; it is loaded when something is first counted."""
         super().__init__(self._exact)
-        self._encoding_name = name
+        self._encoding_name = encoding_name
         self._encoding: Encoding | None = None
         self._is_loaded = False
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         """The encoding, or `estimate` when it cannot be had."""
-        return self._encoding_name if self._loaded() else EstimatingCounter.name
+        return self._encoding_name if self._loaded() else super().name
 
     @property
-    def is_exact(self) -> bool:  # type: ignore[override]
+    def is_exact(self) -> bool:
         """Whether the vocabulary is on this machine."""
         return self._loaded() is not None
 
     def _loaded(self) -> Encoding | None:
         if not self._is_loaded:
-            self._encoding, self._is_loaded = encoding(self._encoding_name), True
+            self._encoding = encoding(self._encoding_name)
+            self._is_loaded = True
         return self._encoding
 
     def _exact(self, text: str) -> int:
@@ -148,28 +152,51 @@ class ExactCounter(Counter):
 class EstimatingCounter(Counter):
     """Counts for models whose tokeniser is not public."""
 
-    name = "estimate"
-
     def __init__(self) -> None:
         """Need nothing."""
         super().__init__(estimate_tokens)
 
 
+def count_messages(counter: TokenCounter, messages: Iterable[Entry | Mapping[str, Any]]) -> int:
+    """Return the tokens of a list of messages, with the framing of the request.
+
+    Entries bring their digest along, which makes counting a grown list a matter of look-ups.
+    """
+    return REQUEST_TOKENS + sum(
+        counter.count_message(item.message, item.digest)
+        if isinstance(item, Entry)
+        else counter.count_message(item)
+        for item in messages
+    )
+
+
 def pieces(text: str) -> Sequence[str]:
-    """Return the text in pieces of about 20,000 characters, cut at line ends or blanks."""
+    """Return the text in pieces of at most 20,000 characters.
+
+    They are cut after a line end or else before a blank, where tokens end anyway, so that the sum
+    over the pieces is the count of the whole but for texts without either.
+    """
     if len(text) <= PIECE_CHARS:
         return (text,)
     cut: list[str] = []
     start = 0
     while start < len(text):
-        end = start + PIECE_CHARS
-        if end < len(text):
-            at = max(text.rfind("\n", start + PIECE_CHARS // 2, end), 0)
-            at = at or max(text.rfind(" ", start + PIECE_CHARS // 2, end), 0)
-            end = at or end
+        end = _cut(text, start)
         cut.append(text[start:end])
         start = end
     return cut
+
+
+def _cut(text: str, start: int) -> int:
+    end = start + PIECE_CHARS
+    if end >= len(text):
+        return len(text)
+    middle = start + PIECE_CHARS // 2
+    line = text.rfind("\n", middle, end)
+    if line > 0:
+        return line + 1
+    blank = text.rfind(" ", middle, end)
+    return blank if blank > 0 else end
 
 
 def _encoded(chosen: Encoding, piece: str) -> int:
@@ -182,36 +209,9 @@ def _encoded(chosen: Encoding, piece: str) -> int:
         return estimate_tokens(piece)
 
 
-def _is_base64(value: str) -> bool:
-    """Return whether a long text is encoded data: no blank or line end in its first part."""
-    if len(value) < 1_000:
-        return False
-    if value.startswith("data:") and ";base64," in value[:200]:
-        return True
-    head = value[:1_000]
-    return head.isascii() and head.replace("+", "").replace("/", "").replace("=", "").isalnum()
-
-
-def _without_payloads(value: object, payloads: list[int], depth: int) -> object:
-    if depth > _MAX_DEPTH:
-        return "..."
-    if isinstance(value, str) and _is_base64(value):
-        payloads.append(len(value))
-        return ""
-    if isinstance(value, Mapping):
-        return {k: _without_payloads(v, payloads, depth + 1) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_without_payloads(item, payloads, depth + 1) for item in value]
-    return value
-
-
-def _tool_text(tool: ToolSchema | Mapping[str, Any]) -> str:
-    if isinstance(tool, ToolSchema):
-        tool = {
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": dict(tool.parameters),
-        }
-    inner = tool.get("function")
-    described = inner if isinstance(inner, Mapping) else tool
-    return json.dumps(described, ensure_ascii=False, separators=(",", ":"), default=str)
+def _digest(message: Mapping[str, Any]) -> bytes | None:
+    """Return what identifies a message, or None when it is no JSON data."""
+    try:
+        return digest_of(message)
+    except (AttributeError, TypeError, ValueError, RecursionError):
+        return None

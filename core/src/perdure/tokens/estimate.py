@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from perdure.tokens.digrams import COMMON_HAN, CYRILLIC, LATIN, SIGNS
@@ -154,7 +155,7 @@ def _run_prices(piece: str) -> Iterator[float]:
 
 
 def _pairs(table: dict[str, float], text: str) -> float:
-    return sum(table[a + b] for a, b in zip(text, text[1:]))
+    return sum(table[a + b] for a, b in pairwise(text))
 
 
 def _folded(text: str) -> str:
@@ -179,8 +180,8 @@ def _rate(character: str) -> float:
 def _table(rows: tuple[str, ...], alphabet: str) -> dict[str, float]:
     return {
         first + second: (int(cell, 36) - 3) / 10
-        for first, row in zip(alphabet, rows)
-        for second, cell in zip(alphabet, row)
+        for first, row in zip(alphabet, rows, strict=True)
+        for second, cell in zip(alphabet, row, strict=True)
     }
 
 

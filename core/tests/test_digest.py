@@ -1,0 +1,125 @@
+"""The summary without a model: what says most, word for word, and the same every time."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perdure.messages import digest as digest_of
+from perdure.stock.digest import candidates_of, make_digest
+from perdure.tokens import counter_for
+
+COUNT = counter_for("gpt-4o").count_text
+
+
+def items(messages):
+    return [(i, m, digest_of(m)) for i, m in enumerate(messages)]
+
+
+def tool(text: str) -> dict:
+    return {"role": "tool", "tool_call_id": "1", "content": text}
+
+
+def noise(lines: int, seed: int) -> str:
+    draw = random.Random(seed)
+    words = "lorem ipsum dolor sit amet consectetur adipiscing elit sed do".split()
+    return "\n".join(" ".join(draw.choices(words, k=9)) for _ in range(lines))
+
+
+FACTS = [
+    "ERROR: connection to db-7.internal refused (errno 111)",
+    "the ticket is OPS-4411 for this outage",
+    "retry_limit = 17 in config/net.yaml",
+    "https://ci.example.org/build/90125 is the failing build",
+    "错误：端口 8443 已被占用",
+]
+
+
+def test_facts_are_found_in_noise():
+    messages = [
+        tool(f"{noise(60, i)}\n{fact}\n{noise(60, i + 50)}") for i, fact in enumerate(FACTS)
+    ]
+
+    text = make_digest(items(messages), budget_tokens=400, count=COUNT).text
+
+    for fact in FACTS:
+        assert fact in text
+
+
+def test_decision_of_the_assistant_is_kept():
+    said = "We will use SQLite instead of PostgreSQL because the tool must run offline."
+    messages = [{"role": "assistant", "content": f"{noise(30, 1)}\n{said}\n{noise(30, 2)}"}]
+
+    assert said in make_digest(items(messages), budget_tokens=200, count=COUNT).text
+
+
+def test_rows_of_json_are_values_with_their_keys():
+    rows = [{"hotel": f"Hotel {i}", "price": 100 + i, "phone": f"010-555{i:04d}"} for i in range(5)]
+    text = make_digest(
+        items([tool(json.dumps({"results": rows}))]), budget_tokens=300, count=COUNT
+    ).text
+
+    assert "hotel: Hotel 3, price: 103, phone: 010-5550003" in text
+
+
+def test_user_text_is_left_to_the_ledger():
+    messages = [{"role": "user", "content": "ERROR: my own words OPS-1"}]
+
+    assert make_digest(items(messages), budget_tokens=300, count=COUNT).text == ""
+
+
+def test_secrets_are_not_in_it():
+    messages = [tool("ERROR: bad key sk-FAKEFAKEFAKEFAKEFAKEFAKE0123456789abcd for host h-1")]
+    text = make_digest(items(messages), budget_tokens=300, count=COUNT).text
+
+    assert "FAKEFAKE" not in text
+    assert "[REDACTED:openai-key]" in text
+
+
+def test_lines_of_an_earlier_digest_compete_again_and_are_not_summarised():
+    first = make_digest(items([tool(f"{fact}\n{noise(20, 3)}") for fact in FACTS]),
+                        budget_tokens=400, count=COUNT)  # fmt: skip
+    again = make_digest([], budget_tokens=400, count=COUNT, previous=first.lines)
+
+    assert again.text == first.text
+
+
+def test_what_stands_beside_it_is_not_said_twice():
+    messages = [tool("see OPS-4411"), tool("see OPS-4412")]
+    text = make_digest(items(messages), budget_tokens=25, count=COUNT, shown="ticket OPS-4412").text
+
+    assert "OPS-4411" in text
+    assert "OPS-4412" not in text
+
+
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {"role": st.sampled_from(["tool", "assistant", "user"]), "content": st.text()}
+        ),
+        max_size=12,
+    ),
+    st.integers(0, 400),
+)
+def test_it_never_exceeds_its_budget_and_is_deterministic(messages, budget):
+    made = make_digest(items(messages), budget_tokens=budget, count=COUNT)
+
+    assert COUNT(made.text) <= budget
+    assert made == make_digest(items(messages), budget_tokens=budget, count=COUNT)
+    assert [line.index for line in made.lines] == sorted(line.index for line in made.lines)
+
+
+def test_hostile_text_costs_linear_time():
+    def cost(size: int) -> float:
+        texts = ["a_" * size, "/" * size, "1." * size, "{" * size, "é" * size, '"' * size]
+        started = time.perf_counter()
+        for text in texts:
+            candidates_of({"role": "tool", "content": text})
+        return time.perf_counter() - started
+
+    cost(1_000)
+    assert cost(160_000) < 20 * max(cost(20_000), 0.02)
