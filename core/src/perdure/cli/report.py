@@ -124,8 +124,11 @@ def show(report: dict[str, Any], *, is_dry_run: bool, to_stderr: bool) -> None:
     verb = "would be" if is_dry_run else "are"
     console.print(
         f"[bold]{report['engine']}[/bold]: {report['messages_in']:,} messages {verb} "
-        f"{report['messages_out']:,}, {before:,} tokens {verb} {after:,}{share}, target "
-        f"{report['target_tokens']:,}; {report['duration_s']:.2f} s"
+        f"{report['messages_out']:,}, {before:,} tokens {verb} {after:,}{share}"
+    )
+    console.print(
+        f"target {report['target_tokens']:,} of a window of {report['context_length']:,} tokens; "
+        f"took {report['duration_s']:.2f} s"
     )
     if report["detail"]:
         console.print(escape(report["detail"]))
@@ -150,9 +153,11 @@ def show(report: dict[str, Any], *, is_dry_run: bool, to_stderr: bool) -> None:
 def _fate_table(report: dict[str, Any]) -> Any:  # noqa: ANN401 - rich is imported lazily
     from rich.table import Table
 
-    table = Table("what became of them", "messages", "tokens", "now", "", box=None, pad_edge=False)
-    for column in table.columns[1:4]:
-        column.justify = "right"
+    table = Table(box=None, pad_edge=False, title_justify="left")
+    table.add_column("fate", no_wrap=True)
+    for name in ("messages", "tokens", "now"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("")
     for row in report["fates"]:
         table.add_row(
             row["fate"],
@@ -168,9 +173,11 @@ def _ledger_table(report: dict[str, Any]) -> Any:  # noqa: ANN401 - rich is impo
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table("ledger", "entries", "latest", box=None, pad_edge=False)
-    table.columns[1].justify = "right"
+    table = Table(box=None, pad_edge=False)
+    table.add_column("ledger", no_wrap=True)
+    table.add_column("entries", justify="right", no_wrap=True)
+    table.add_column("latest", no_wrap=True, overflow="ellipsis")
     for section, entries in report["ledger"].items():
         latest = " ".join(entries[-1].split()) if entries else ""
-        table.add_row(section, f"{len(entries):,}", escape(latest[:100]))
+        table.add_row(section, f"{len(entries):,}", escape(latest[:200]))
     return table
