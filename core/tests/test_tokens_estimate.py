@@ -114,12 +114,16 @@ def higher(text: str) -> int:
     return max(O200K.count_text(text), CL100K.count_text(text))
 
 
-@pytest.mark.parametrize("text", [*TECHNICAL.values(), *LANGUAGES.values()], ids=[*TECHNICAL, *LANGUAGES])
+@pytest.mark.parametrize(
+    "text", [*TECHNICAL.values(), *LANGUAGES.values()], ids=[*TECHNICAL, *LANGUAGES]
+)
 def test_no_kind_of_text_is_underestimated(text):
     assert estimate_tokens(text) >= 0.85 * higher(text)
 
 
-@pytest.mark.parametrize("text", [*TECHNICAL.values(), *LANGUAGES.values()], ids=[*TECHNICAL, *LANGUAGES])
+@pytest.mark.parametrize(
+    "text", [*TECHNICAL.values(), *LANGUAGES.values()], ids=[*TECHNICAL, *LANGUAGES]
+)
 def test_no_kind_of_text_is_estimated_absurdly_high(text):
     assert estimate_tokens(text) <= 1.35 * higher(text)
 
@@ -154,7 +158,24 @@ def test_a_longer_text_is_not_estimated_lower_than_its_parts_suggest(text, at):
 
 
 @pytest.mark.parametrize(
-    "unit", [" ", "\n", " \n", "a", "aB", "=", "= ", "字", "😀", "0", "\t x", "\r\n \r", "'", "_a", "\u0301"]
+    "unit",
+    [
+        " ",
+        "\n",
+        " \n",
+        "a",
+        "aB",
+        "=",
+        "= ",
+        "字",
+        "😀",
+        "0",
+        "\t x",
+        "\r\n \r",
+        "'",
+        "_a",
+        "\u0301",
+    ],
 )
 def test_time_is_linear_in_the_length(unit):
     def seconds(length: int) -> float:

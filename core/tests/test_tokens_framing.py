@@ -169,7 +169,11 @@ def test_results_cost_their_text_in_every_shape(message):
         {"reasoning_content": WORDS * 9, "reasoning": WORDS * 9},
         {"thinking_blocks": [{"type": "thinking", "thinking": WORDS * 9, "signature": PAYLOAD}]},
         {"content": [{"type": "thinking", "thinking": WORDS * 9, "signature": PAYLOAD}]},
-        {"content": [{"type": "reasoning", "summary": [{"type": "summary_text", "text": WORDS * 9}]}]},
+        {
+            "content": [
+                {"type": "reasoning", "summary": [{"type": "summary_text", "text": WORDS * 9}]}
+            ]
+        },
     ],
 )
 def test_reasoning_is_counted_once_and_its_signature_not_at_all(extra):
@@ -231,7 +235,12 @@ def test_a_long_tool_list_is_counted_and_not_forgotten():
 # ------------------------------------------------------------------------------- malformed input
 
 WILD = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.binary(max_size=5),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=20)
+    | st.binary(max_size=5),
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.dictionaries(

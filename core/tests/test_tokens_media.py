@@ -100,7 +100,11 @@ def test_low_detail_has_the_base_price_wherever_it_is_said():
         {"type": "image_url", "image_url": url(png(512, 512))},
         {"type": "input_image", "image_url": url(png(512, 512)), "detail": "auto"},
         {"type": "image", "source": {"data": base64.b64encode(png(512, 512)).decode()}},
-        {"type": "image", "data": base64.b64encode(png(512, 512)).decode(), "mimeType": "image/png"},
+        {
+            "type": "image",
+            "data": base64.b64encode(png(512, 512)).decode(),
+            "mimeType": "image/png",
+        },
         {"type": "image", "image": url(png(512, 512))},
         {"type": "image", "source": {"data": base64.encodebytes(png(512, 512) * 9).decode()}},
     ],
