@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.tokens import ExactCounter, estimate_tokens
+from perdure.tokens.estimate import _PIECE
 
 O200K = ExactCounter("o200k_base")
 CL100K = ExactCounter("cl100k_base")
@@ -63,6 +64,11 @@ TECHNICAL = {
     "paths": "\n".join(f"./packages/client/src/views/Order{n}List.test.tsx" for n in range(100)),
     "table": "\n".join(f"| {n:>6} | {'open' if n % 2 else 'closed':<10} |" for n in range(150)),
     "deep indents": "\n".join(" " * (n % 40) + "return" for n in range(300)),
+    "emoji in json": json.dumps(
+        [{"mood": RANDOM.choice("😀😢🎉"), "ok": "✅", "next": ["🚀", "❌"]} for _ in range(60)],
+        ensure_ascii=False,
+    ),
+    "many line ends": ("}" + "\n" * 40 + "{\r\n\r\n") * 60,
     "signs": "".join(RANDOM.choices("!@#$%^&*()[]{};:,./<>?|~-=+_", k=2_000)),
 }
 LANGUAGES = {
@@ -140,6 +146,11 @@ def test_fourteen_thousand_random_common_han_characters_are_not_a_quarter_of_the
     text = "".join(RANDOM.choices(usual, k=14_000))
 
     assert 9_000 < estimate_tokens(text) < 18_000
+
+
+@given(st.text(max_size=300))
+def test_every_character_belongs_to_a_piece(text):
+    assert "".join(_PIECE.findall(text)) == text
 
 
 @given(st.text(max_size=300))

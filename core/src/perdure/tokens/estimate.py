@@ -33,8 +33,6 @@ _PIECE = re.compile(
     r"|\s*[\r\n]+"
     r"|\s+(?!\S)"
     r"|\s"
-    # A digit that is no decimal, such as a superscript.
-    r"|."
 )
 _RUN = re.compile(
     r"(?P<latin>[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+)"
@@ -54,7 +52,7 @@ _FREE = 0.5
 """Pairs up to this sum cost nothing: words that are usual as a whole."""
 _HUMP_TOKENS = 0.5
 _REPEATED_LETTER, _REPEATED_SIGN = 0.125, 0.017
-_BLANKS_PER_TOKEN = 128
+_BLANKS_PER_TOKEN, _LINES_PER_TOKEN = 128, 12
 _TURN_TOKENS = 0.45
 
 # (first code point after the block, tokens a character)
@@ -128,7 +126,8 @@ def _price(piece: str) -> float:
     body = piece.strip(" \r\n\t") if len(piece) > 1 else piece
     squeezed = _REPEATED.sub(r"\1\1\1", body)
     rate = _REPEATED_LETTER if body[-1:].isalpha() else _REPEATED_SIGN
-    return max(1.0, rate * (len(body) - len(squeezed)) + sum(_run_prices(squeezed)))
+    repeats = rate * (len(body) - len(squeezed)) + (len(piece) - len(body)) // _LINES_PER_TOKEN
+    return max(1.0, repeats + sum(_run_prices(squeezed)))
 
 
 def _blanks(piece: str) -> float:
@@ -148,7 +147,7 @@ def _run_prices(piece: str) -> Iterator[float]:
             yield 1 + max(0.0, _pairs(_CYRILLIC, _slavic(text)))
         elif run.lastgroup == "sign":
             # A sign before letters belongs to the word as often as not.
-            is_joined = len(text) < len(piece)
+            is_joined = len(text) == 1 < len(piece)
             yield _JOINED.get(text, 0.5) if is_joined else 1 + max(0.0, _pairs(_SIGNS, text))
         else:
             yield _rate(text)
