@@ -185,6 +185,14 @@ def _judged(text: str, *, is_tool: bool) -> Line | None:
     return Line(shown, category, tuple(terms.items()), estimate_tokens(shown) + 1)
 
 
+def terms_in(text: str) -> dict[str, float]:
+    """Return what a text is worth keeping for, with weights."""
+    terms: dict[str, float] = {}
+    for found in _TERM.finditer(text):
+        terms.setdefault(found[0].strip('"“”`'), WEIGHTS[str(found.lastgroup)])
+    return terms
+
+
 def _split(text: str, *, is_tool: bool) -> Iterable[str]:
     stripped = text.lstrip()
     if is_tool and stripped[:1] in "{[" and len(text) <= MAX_JSON_CHARS:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from perdure.messages import is_result
-from perdure.stock.digest.candidates import Line, candidates_of
+from perdure.stock.digest.candidates import Line, candidates_of, terms_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -147,7 +147,7 @@ def _weights(options: Sequence[_Option]) -> dict[str, float]:
 def _chosen(options: Sequence[_Option], budget_tokens: int, shown: str) -> list[_Option]:
     """Return options in the order of choice: a share for errors and decisions, the rest for all."""
     weights = _weights(options)
-    covered: set[str] = {term for term in weights if len(term) > 3 and term in shown}
+    covered = set(terms_in(shown))
     left = budget_tokens
     chosen: list[_Option] = []
     taken: set[int] = set()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _NOTHING = MessageFacts()
-_MOST_REMEMBERED = 2_048
+_MOST_REMEMBERED = 60_000
 _remembered: dict[tuple[bytes, int], MessageFacts] = {}
 _lock = threading.Lock()
 _MOST_DECISIONS = 6
