@@ -8,17 +8,15 @@ not reach the host as exceptions: they are recorded, shown, and answered by the 
 from __future__ import annotations
 
 import asyncio
-import logging
+import functools
 import threading
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from perdure.defaults import Defaults
-from perdure.errors import EngineContractError, PerdureError, StoreError
-from perdure.guards import Guards
+from perdure.errors import PerdureError, StoreError
 from perdure.history import History
 from perdure.messages import is_system
-from perdure.registry import EngineHooks
+from perdure.serving import Serving
 from perdure.transcript import Replacement, View
 from perdure.types import (
     Budget,
@@ -33,66 +31,27 @@ from perdure.types import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from types import TracebackType
 
     from perdure.messages import Message
-    from perdure.protocols import BlobStore, Clock, Codec, SessionStore, TokenCounter, WireCopy
-    from perdure.registry import Observers
-    from perdure.types import ModelInfo, SessionRef
+    from perdure.parts import SessionParts
+    from perdure.protocols import BlobStore, WireCopy
+    from perdure.registry import EngineHooks
+    from perdure.types import ModelInfo
 
-logger = logging.getLogger(__name__)
-
-FAILURES_UNTIL_QUARANTINE = 3
-
-
-@dataclass(frozen=True, kw_only=True)
-class SessionParts:
-    """What `EngineSession` is made of; `perdure.session.open_session` puts it together.
-
-    Attributes:
-        engines: Makes an engine instance by role: `selected` or `builtin`. The maker is called at
-            most once per role.
-        budget: Budget for the current model and a number of fixed tokens.
-        core_tools: Tools that core offers in every session, and the function that answers them.
-        close: Releases stores and workers.
-    """
-
-    session: SessionRef
-    engine: str
-    requested: str
-    make_selected: Callable[[EngineState], object]
-    make_builtin: Callable[[EngineState], object]
-    builtin: str
-    model: ModelInfo
-    budget: Callable[[ModelInfo, int], Budget]
-    counter: TokenCounter
-    blobs: BlobStore
-    store: SessionStore
-    codec: Codec
-    observers: Observers
-    clock: Clock
-    core_tools: tuple[ToolSchema, ...] = ()
-    call_core_tool: Callable[[str, Mapping[str, Any]], str | Mapping[str, Any]] | None = None
-    offers_tools: bool = False
-    warnings: tuple[str, ...] = ()
-    close: Callable[[], None] = lambda: None
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
-class EngineState:
-    """The durable state of one engine, read at its start and written with the next commit."""
+def _twin(method: Callable[P, R]) -> Callable[P, Awaitable[R]]:
+    """Return a method that does the same in a worker thread, for async hosts."""
 
-    def __init__(self, value: Any = None) -> None:  # noqa: ANN401 - the engine's own JSON
-        """Take the stored value."""
-        self._value = value
+    @functools.wraps(method)
+    async def twin(*arguments: P.args, **options: P.kwargs) -> R:
+        return await asyncio.to_thread(method, *arguments, **options)
 
-    def load(self) -> Any:  # noqa: ANN401 - the engine's own JSON
-        """Return what was saved last."""
-        return self._value
-
-    def save(self, value: Any) -> None:  # noqa: ANN401 - the engine's own JSON
-        """Keep a JSON-able value; it becomes durable with the compaction it belongs to."""
-        self._value = value
+    return twin
 
 
 class EngineSession:
@@ -110,38 +69,28 @@ class EngineSession:
         self._lock = threading.RLock()
         self._compressing = threading.Lock()
         self._model = parts.model
-        self._failures: list[str] = []
-        self._in_a_row = 0
-        self._quarantined: str | None = None
         self._ended = False
         self._usage: Usage | None = None
         self._is_awaiting = False
         self._history = History(blobs=parts.blobs, store=parts.store, codec=parts.codec)
         stored = self._history.snapshot
-        self._state = EngineState(stored.engine_state if stored.engine == parts.engine else None)
-        self._defaults = Defaults(self.count_tokens)
-        self._hooks = self._hooked(parts.make_selected(self._state), parts.engine)
+        state = stored.engine_state if stored.engine == parts.engine else None
+        self._serving = Serving(parts, state, self.count_tokens)
         parts.observers.notify(
             "engine_resolved",
             engine=parts.engine,
             requested=parts.requested,
             warnings=parts.warnings,
         )
-        self._hooks.on_session_start(self._history.view.transcript)
-        self._hooks.update_model(self._model)
+        self._serving.start(self._history.view, self._model)
         parts.observers.notify("on_session_start", history=self._history.view.transcript)
         self._tools = self._hooks.get_tool_schemas()
 
-    def _hooked(self, engine: object, name: str) -> EngineHooks:
-        guards = Guards(
-            name, defaults=self._defaults, count=self.count_tokens, report=self._on_failure
-        )
-        return EngineHooks(
-            engine,
-            name=name,
-            session=self._parts.session,
-            core_plugins=(self._defaults, guards),
-        )
+    @property
+    def _hooks(self) -> EngineHooks:
+        """The engine that serves from this call on."""
+        self._serving.replace_quarantined(self._history.view, self._model)
+        return self._serving.hooks
 
     # ---------------------------------------------------------------- what there is
 
@@ -212,8 +161,8 @@ class EngineSession:
                 hygiene_tokens=budget.hygiene_tokens,
                 context_length=self._model.context_length,
                 compaction_count=self._history.compaction_count,
-                quarantined=self._quarantined,
-                failures=tuple(self._failures),
+                quarantined=self._serving.quarantined,
+                failures=tuple(self._serving.failures),
             )
 
     # ---------------------------------------------------------------- messages come in
@@ -375,43 +324,37 @@ class EngineSession:
             )
 
         hooks, is_fallback = self._hooks, False
-        known = self._state.load()
+        known = self._serving.state.load()
         try:
             result = ask(hooks)
         except PerdureError as error:
-            self._state.save(known)
-            self._on_failure("compress", error)
+            self._serving.state.save(known)
+            self._serving.on_failure("compress", error)
             if trigger is not Trigger.OVERFLOW or hooks.name == self._parts.builtin:
                 return self._outcome(Reason.FAILED, str(error), warnings=(str(error),))
-            result, is_fallback = self._rescue(ask), True
+            result, is_fallback = self._serving.rescue(ask), True
         if result is None:
             return self._outcome(Reason.NOOP, "nothing in the messages is worth compressing")
         committed = self._commit(result.replacements)
         if committed is not None:
             return committed
-        self._in_a_row, self._is_awaiting = 0, True
+        self._serving.on_success()
+        self._is_awaiting = True
         return self._outcome(
             Reason.DONE,
             result.detail,
             result=replace(result, fallback_used=result.fallback_used or is_fallback),
         )
 
-    def _rescue(self, ask: Callable[[EngineHooks], Compression | None]) -> Compression | None:
-        """Let the built-in compress the same untouched input: the request has to fit now."""
-        builtin = self._hooked(self._parts.make_builtin(EngineState(None)), self._parts.builtin)
-        try:
-            return ask(builtin)
-        except PerdureError as error:
-            self._on_failure("compress", error)
-            return None
-
     def _commit(self, made: tuple[Replacement, ...]) -> Compression | None:
         """Make replacements durable; returns an outcome only when that failed."""
         try:
-            if self._history.commit(made, engine=self._hooks.name, state=self._state.load()):
+            if self._history.commit(
+                made, engine=self._hooks.name, state=self._serving.state.load()
+            ):
                 return None
         except StoreError as error:
-            self._failures.append(str(error))
+            self._serving.failures.append(str(error))
             reason = Reason.BUSY if error.is_transient else Reason.FAILED
             return self._outcome(reason, str(error), warnings=(str(error),))
         text = "another holder of this session compacted it meanwhile; its view is kept"
@@ -456,39 +399,7 @@ class EngineSession:
                 return self._parts.call_core_tool(name, arguments)
             return self._hooks.handle_tool_call(name, arguments, self._history.view)
 
-    # ---------------------------------------------------------------- failing and ending
-
-    def _on_failure(self, hook: str, error: PerdureError) -> None:
-        if isinstance(error, StoreError) and error.is_transient:
-            self._failures.append(str(error))
-            return
-        self._failures.append(str(error))
-        self._in_a_row += 1
-        is_broken = isinstance(error, EngineContractError)
-        is_over = is_broken or self._in_a_row >= FAILURES_UNTIL_QUARANTINE
-        logger.warning("engine %r failed in %s: %s", self._hooks.name, hook, error)
-        if is_over and self._hooks.name != self._parts.builtin and self._quarantined is None:
-            self._quarantine(str(error))
-        self._parts.observers.notify(
-            "engine_failed",
-            engine=self._parts.engine,
-            hook=hook,
-            error=error,
-            is_quarantined=self._quarantined is not None,
-        )
-
-    def _quarantine(self, why: str) -> None:
-        """Let the built-in serve from now on; replacements and tools stay as they are."""
-        self._quarantined = why
-        self._state = EngineState(None)
-        old = self._hooks
-        self._hooks = self._hooked(self._parts.make_builtin(self._state), self._parts.builtin)
-        self._hooks.on_session_start(self._history.view.transcript)
-        self._hooks.update_model(self._model)
-        logger.warning("engine %r is in quarantine: %s", old.name, why)
-        self._retired = old
-
-    _retired: EngineHooks | None = None
+    # ---------------------------------------------------------------- ending
 
     def end(self, reason: str = "completed") -> None:
         """Close the session; a second call does nothing."""
@@ -496,8 +407,7 @@ class EngineSession:
             if self._ended:
                 return
             self._ended = True
-            for hooks in filter(None, (self._retired, self._hooks)):
-                hooks.on_session_end(self._history.view, reason)
+            self._serving.end(self._history.view, reason)
             self._parts.observers.notify(
                 "on_session_end", messages=self._history.view, reason=reason
             )
@@ -518,31 +428,13 @@ class EngineSession:
 
     # ---------------------------------------------------------------- async twins
 
-    async def acompress(self, messages: object = None, **options: Any) -> Compression:  # noqa: ANN401
-        """Do what `compress` does, in a worker thread."""
-        return await asyncio.to_thread(self.compress, messages, **options)
-
-    async def aappend(self, new_messages: object) -> None:
-        """Do what `append` does, in a worker thread."""
-        await asyncio.to_thread(self.append, new_messages)
-
-    async def aview(self, dialect: str | None = None) -> WireCopy:
-        """Do what `view` does, in a worker thread."""
-        return await asyncio.to_thread(self.view, dialect)
-
-    async def aselect_context(
-        self, incoming: Message | None = None, dialect: str | None = None
-    ) -> WireCopy:
-        """Do what `select_context` does, in a worker thread."""
-        return await asyncio.to_thread(self.select_context, incoming, dialect)
-
-    async def acall_tool(self, name: str, arguments: Mapping[str, Any]) -> str | Mapping[str, Any]:
-        """Do what `call_tool` does, in a worker thread."""
-        return await asyncio.to_thread(self.call_tool, name, arguments)
-
-    async def aend(self, reason: str = "completed") -> None:
-        """Do what `end` does, in a worker thread."""
-        await asyncio.to_thread(self.end, reason)
+    aload = _twin(load)
+    aappend = _twin(append)
+    aview = _twin(view)
+    aselect_context = _twin(select_context)
+    acompress = _twin(compress)
+    acall_tool = _twin(call_tool)
+    aend = _twin(end)
 
     async def __aenter__(self) -> EngineSession:
         """Return the session."""

@@ -20,7 +20,8 @@ from perdure.errors import (
     PerdureError,
     PerdureWarning,
 )
-from perdure.manager import EngineSession, EngineState, SessionParts
+from perdure.manager import EngineSession
+from perdure.parts import EngineState, SessionParts
 from perdure.registry import Observers
 from perdure.types import EngineContext, ModelInfo, SessionRef
 from perdure.windows import known_window
@@ -308,7 +309,7 @@ def _options(factory: object, ref: EngineRef, sections: Mapping[str, Mapping[str
     try:
         return model(**section)
     except ValidationError as error:
-        raise explained(error, prefix=f"context.engines.{ref.name}") from error
+        raise explained(error, prefix=f"context.engines.{ref.name}", model=model) from error
 
 
 class _Background:
