@@ -70,7 +70,7 @@ def test_newest_of_two_identical_reads_stays_and_the_older_points_to_it():
 
     assert made[3] is messages[3]
     assert "a.py" in made[1]["content"]
-    assert "shown by a later call" in made[1]["content"]
+    assert "a later read_file a.py" in made[1]["content"]
     assert "[ref:000000000001]" in made[1]["content"]
 
 
@@ -80,7 +80,7 @@ def test_read_that_a_later_write_made_stale_is_cut():
         *call(2, "edit_file", {"path": "a.py"}, "ok"),
     ]
 
-    assert "changed by a later call" in pruned(messages)[1]["content"]
+    assert "changed since by a later edit_file" in pruned(messages)[1]["content"]
 
 
 def test_result_becomes_a_line_that_says_what_happened():

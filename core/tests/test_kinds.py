@@ -1,26 +1,12 @@
-"""What a tool does is told from its name and arguments, and one line says what came of a call."""
+"""What a tool does is told from its name, and from its arguments where the name says little."""
 
 from __future__ import annotations
-
-import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.stock.kinds import KINDS, MAX_LINE_CHARS, kind_of, one_liner
-
-
-def call(name: str, **arguments) -> dict:
-    return {
-        "id": "1",
-        "type": "function",
-        "function": {"name": name, "arguments": json.dumps(arguments)},
-    }
-
-
-def result(text: str) -> dict:
-    return {"role": "tool", "tool_call_id": "1", "content": text}
+from perdure.stock.kinds import KINDS, kind_of, path_of
 
 
 @pytest.mark.parametrize(
@@ -60,44 +46,62 @@ def test_registry_is_extended_without_changing_it():
     assert KINDS.kind_of("my_dev_box", {}) == "other"
 
 
+def test_plugin_may_name_a_kind_of_its_own():
+    assert KINDS.extended({"deploy": ["ship_*"]}).kind_of("ship_it", {}) == "deploy"
+
+
 @pytest.mark.parametrize(
-    ("made", "text", "parts"),
+    ("command", "kind"),
+    [("view", "read"), ("create", "write"), ("str_replace", "edit"), (3, "edit")],
+)
+@pytest.mark.parametrize("name", ["str_replace_editor", "str_replace_based_edit_tool"])
+def test_editor_with_one_name_says_what_it_does_in_its_command(name, command, kind):
+    assert kind_of(name, {"command": command, "path": "a.py"}) == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
     [
-        (call("bash", command="pytest -q"), "a\nb\nFAILED test_x - Error: no\nexit code 1",
-         ["`pytest -q`", "exit 1", "4 lines", "FAILED test_x"]),
-        (call("bash", command="ls"), "a\nb", ["`ls`", "2 lines"]),
-        (call("read_file", path="src/a.py", offset=40), "x" * 900, ["src/a.py", "from 40", "900"]),
-        (call("write_file", path="a.md", content="1\n2\n3"), "ok", ["a.md", "3 lines"]),
-        (call("grep", pattern="TODO", path="src"), "1\n2\n3", ["'TODO'", "src", "3 lines"]),
-        (call("web_fetch", url="https://x.org"), "Title\n" * 30, ["https://x.org", "'Title'"]),
-        (call("delegate_task", goal="find it"), "looked\nfound in b.py", ["find it", "found in"]),
-        (call("execute_code", code="1/0"), "Traceback\nZeroDivisionError: x", ["ZeroDivision"]),
-        (call("TodoWrite", action="add", content="tests"), "ok", ["add", "tests"]),
-        (call("frobnicate", a=1, b="two", c=3), "x" * 70, ["a=1", "b=two", "70 characters"]),
+        ("run_query", "search"),
+        ("list_commands", "list"),
+        ("run_tests", "terminal"),
+        ("functions.exec", "terminal"),
+        ("open", "read"),
+        ("open_pull_request", "other"),
+        ("create", "write"),
+        ("create_directory", "other"),
+        ("HTTPRequest", "web"),
+        ("mcp__github__get_file_contents", "read"),
+        ("mcp__fs__write_file", "write"),
+        ("", "other"),
     ],
-)  # fmt: skip
-def test_line_names_tool_arguments_outcome_and_size(made, text, parts):
-    line = one_liner(made, result(text))
-
-    for part in (made["function"]["name"], *parts):
-        assert part in line
-    assert len(line) <= MAX_LINE_CHARS
-    assert "\n" not in line
+)
+def test_words_that_say_little_decide_last(name, kind):
+    assert kind_of(name, {}) == kind
 
 
-def test_answer_of_the_user_is_kept_whole():
-    answer = "Use the blue one, " * 40
-
-    assert answer.strip() in one_liner(call("ask_user_question", question="?"), result(answer))
+@pytest.mark.parametrize(
+    ("arguments", "path"),
+    [
+        ({"file_path": "a.py"}, "a.py"),
+        ({"path": 7, "filename": "b.py"}, "b.py"),
+        ({"input": "*** Begin Patch\n*** Update File: src/x.py\n@@"}, "src/x.py"),
+        ({"diff": "--- a/src/y.py\n+++ b/src/y.py\n@@"}, "src/y.py"),
+        ({"input": "no patch"}, ""),
+        ({}, ""),
+    ],
+)
+def test_path_is_found_in_arguments_and_in_patches(arguments, path):
+    assert path_of(arguments) == path
 
 
 @given(
-    st.dictionaries(st.text(), st.none() | st.integers() | st.text() | st.lists(st.text())),
-    st.none() | st.text() | st.lists(st.none() | st.dictionaries(st.text(), st.text())),
-    st.text(),
+    st.none() | st.integers() | st.text() | st.lists(st.text()),
+    st.none() | st.text() | st.dictionaries(st.none() | st.integers() | st.text(), st.text()),
 )
-def test_malformed_calls_and_results_never_raise(arguments, content, name):
-    for made in (None, {}, {"function": 3}, {"function": {"name": name, "arguments": "{"}}, call(
-        name)):  # fmt: skip
-        assert isinstance(one_liner(made, {"role": "tool", "content": content}), str)
-    one_liner({"function": {"name": name, "arguments": json.dumps(arguments)}}, None)
+def test_malformed_names_and_arguments_never_raise(name, arguments):
+    assert isinstance(kind_of(name, arguments), str)
+
+
+def test_very_long_name_is_judged_quickly():
+    assert kind_of("ask" * 1_000_000, {}) == "other"

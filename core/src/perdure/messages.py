@@ -108,7 +108,7 @@ def call_arguments(call: Mapping[str, Any]) -> str:
         arguments = call["custom"].get("input")
     if isinstance(arguments, str):
         return arguments
-    return "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
+    return "" if arguments is None else json.dumps(arguments, ensure_ascii=False, default=str)
 
 
 def parsed_arguments(call: Mapping[str, Any]) -> dict[str, Any]:

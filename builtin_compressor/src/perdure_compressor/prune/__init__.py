@@ -1,4 +1,4 @@
-"""Shortening without a model: three passes over old messages, and one under pressure. Pure."""
+"""Shortening without a model: passes over old messages, and one under pressure. Pure."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from perdure_compressor.prune.arguments import arguments
 from perdure_compressor.prune.marks import Edit
+from perdure_compressor.prune.media import media
 from perdure_compressor.prune.pressure import relieve
 from perdure_compressor.prune.repeats import repeats
-from perdure_compressor.prune.stubs import media, stubs
+from perdure_compressor.prune.stubs import stubs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
@@ -29,6 +30,8 @@ def prune(
 ) -> list[Edit]:
     """Return at most one edit for each message in `prunable`, in order.
 
+    Each pass sees what the passes before it have made, so that a second run finds nothing to do.
+
     Args:
         messages: The list; never changed.
         prunable: Indexes that may be edited; all others are only looked at.
@@ -36,14 +39,17 @@ def prune(
         ref_of: Handle of the original at an index; called only for what is edited.
         names_tools: Whether texts may name the tools that look up originals.
     """
+    current = list(messages)
     found: dict[int, Edit] = {}
-    passes = (
-        repeats(messages, prunable, kinds=kinds, ref_of=ref_of, names_tools=names_tools),
-        stubs(messages, prunable, kinds=kinds, ref_of=ref_of, names_tools=names_tools),
-        media(messages, prunable, ref_of=ref_of),
-        arguments(messages, prunable),
-    )
-    for edits in passes:
+
+    def take(edits: Sequence[Edit]) -> None:
         for edit in edits:
-            found.setdefault(edit.index, edit)
+            current[edit.index] = edit.message
+            why = found[edit.index].why if edit.index in found else edit.why
+            found[edit.index] = Edit(edit.index, edit.message, why)
+
+    take(repeats(current, prunable, kinds=kinds, ref_of=ref_of, names_tools=names_tools))
+    take(stubs(current, prunable, kinds=kinds, ref_of=ref_of, names_tools=names_tools))
+    take(media(current, prunable, ref_of=ref_of))
+    take(arguments(current, prunable))
     return [found[index] for index in sorted(found)]

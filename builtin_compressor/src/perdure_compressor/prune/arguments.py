@@ -1,12 +1,16 @@
-"""Third pass: long strings inside call arguments are cut; what is around them stays valid JSON."""
+"""Third pass: long strings inside call arguments are cut; all around them stays as it was written.
+
+Only the string literals change in the text, so numbers keep their digits, keys their order, and
+what was valid JSON stays valid.
+"""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING
 
 from perdure.messages import Message, call_arguments, copy_message, tool_calls_of
-
 from perdure_compressor.prune.marks import Edit, cut_mark, is_cut
 
 if TYPE_CHECKING:
@@ -15,6 +19,8 @@ if TYPE_CHECKING:
 MIN_ARGUMENT_CHARS = 500
 MIN_STRING_CHARS = 200
 _HEAD, _TAIL = 100, 40
+# In valid JSON a quotation mark opens a literal, so one match after the other is one literal.
+_LITERAL = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"(?P<key>\s*:)?', re.DOTALL)
 
 
 def arguments(messages: Sequence[Message], prunable: Container[int]) -> list[Edit]:
@@ -28,8 +34,11 @@ def arguments(messages: Sequence[Message], prunable: Container[int]) -> list[Edi
             continue
         changed = copy_message(message)
         for call, cut in zip(tool_calls_of(changed), cuts, strict=True):
-            if cut and isinstance(call.get("function"), dict):
-                call["function"]["arguments"] = cut
+            function = call.get("function")
+            if cut and isinstance(function, dict):
+                # Some servers hand arguments over as an object; it stays one.
+                is_text = isinstance(function.get("arguments"), str)
+                function["arguments"] = cut if is_text else json.loads(cut)
         if changed != message:
             edits.append(Edit(index, changed, "arguments"))
     return edits
@@ -40,19 +49,27 @@ def shortened(text: str) -> str | None:
     if len(text) <= MIN_ARGUMENT_CHARS or is_cut(text):
         return None
     try:
-        value = json.loads(text)
-        cut = json.dumps(_cut(value), ensure_ascii=False)
+        json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return None
+    cut = _LITERAL.sub(_cut, text)
     return cut if len(cut) < len(text) else None
 
 
-def _cut(value: Any) -> Any:  # noqa: ANN401 - JSON data
-    if isinstance(value, str) and len(value) > MIN_STRING_CHARS:
-        left_out = len(value) - _HEAD - _TAIL
-        return value[:_HEAD] + cut_mark(left_out) + value[-_TAIL:]
-    if isinstance(value, dict):
-        return {key: _cut(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_cut(item) for item in value]
-    return value
+def _refuse(constant: str) -> None:
+    """Refuse `NaN` and `Infinity`, which are no JSON."""
+    raise ValueError(constant)
+
+
+def _cut(literal: re.Match[str]) -> str:
+    written = literal[0]
+    if literal["key"] or len(written) <= MIN_STRING_CHARS:
+        return written
+    value = json.loads(written)
+    left_out = len(value) - _HEAD - _TAIL
+    if len(value) <= MIN_STRING_CHARS:
+        return written
+    made = value[:_HEAD] + cut_mark(left_out) + value[-_TAIL:]
+    # Half a surrogate pair can be sent only as an escape.
+    is_sendable = not any("\ud800" <= sign <= "\udfff" for sign in made)
+    return json.dumps(made, ensure_ascii=not is_sendable)

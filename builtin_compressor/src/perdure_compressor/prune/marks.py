@@ -10,10 +10,14 @@ if TYPE_CHECKING:
     from perdure.messages import Message
 
 CUT_OPEN, CUT_CLOSE = "⟦", "⟧"
-_PRUNED = re.compile(
-    r"\[(?:ref:[0-9a-f]{12,32}|image removed: [^\]\n]{1,200})(?: [^\]\n]{1,120})?\]\s*\Z"
-)
-_RELIEVED = re.compile(r"⟦[\d,]+ characters left out, ref:[0-9a-f]{12,32}⟧")
+# A stub that is not at most this share of the text saves too little: names, paths and handles have
+# fewer characters to a token than prose.
+CLEARLY_SHORTER = 0.6
+_STUB_CHARS = 20
+_HANDLE = r"ref:[0-9a-f]{12,64}"
+_STUB = re.compile(rf"\[{_HANDLE}(?: [^\]\n]{{1,120}})?\]\s*\Z")
+_PLACEHOLDER = re.compile(rf"\[(?:image|audio|video|file) removed: [^\]\n]{{1,300}}, {_HANDLE}\]")
+_RELIEVED = re.compile(rf"⟦([0-9][0-9,]{{0,15}}) characters left out, {_HANDLE}⟧")
 _CUT = re.compile(r"⟦cut [\d,]+ chars⟧")
 
 
@@ -24,7 +28,7 @@ class Edit:
     Attributes:
         index: Index in the list that was given.
         message: The copy.
-        why: `repeat`, `result`, `media`, `arguments` or `pressure`.
+        why: `repeat`, `result`, `media`, `arguments` or `pressure`; the first pass that changed it.
     """
 
     index: int
@@ -38,9 +42,24 @@ def stub(line: str, ref: str, *, names_tools: bool) -> str:
     return f"{line} [{ref}{hint}]"
 
 
+def is_worth_it(text: str, line: str) -> bool:
+    """Return whether a line with its handle is clearly shorter than the text it would replace."""
+    return len(line) + _STUB_CHARS <= CLEARLY_SHORTER * len(text)
+
+
 def is_pruned(text: str) -> bool:
     """Return whether a text is a stub or was cut in the middle."""
-    return bool(_PRUNED.search(text[-400:])) or bool(_RELIEVED.search(text))
+    return bool(_STUB.search(text[-400:])) or bool(_RELIEVED.search(text))
+
+
+def placeholder(what: str, described: str, ref: str) -> str:
+    """Return the text that stands for a picture, a recording or a file."""
+    return f"[{what} removed: {described}, {ref}]"
+
+
+def split_placeholders(text: str) -> tuple[str, list[str]]:
+    """Return a text without placeholders of media, and the placeholders."""
+    return _PLACEHOLDER.sub("", text).strip(), _PLACEHOLDER.findall(text)
 
 
 def cut_mark(chars: int) -> str:
@@ -56,3 +75,13 @@ def is_cut(text: str) -> bool:
 def middle_mark(chars: int, ref: str) -> str:
     """Return the mark between head and tail of a result that was cut."""
     return f"{CUT_OPEN}{chars:,} characters left out, {ref}{CUT_CLOSE}"
+
+
+def split_middle(text: str) -> tuple[str, int, str]:
+    """Return head, characters left out before, and tail; without a mark all of it is head."""
+    found = _RELIEVED.search(text)
+    if found is None:
+        return text, 0, ""
+    left_out = int(found[1].replace(",", ""))
+    before, after = text[: found.start()], text[found.end() :]
+    return before.removesuffix("\n"), left_out, after.removeprefix("\n")

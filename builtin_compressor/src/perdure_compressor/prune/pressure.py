@@ -1,7 +1,7 @@
 """Pressure pass: when what is protected is too large by itself, its bodies are cut in the middle.
 
 Oldest results first, the newest last, then what the assistant wrote. What users and the system
-wrote is never cut.
+wrote is never cut, nor what a user answered to a question tool.
 """
 
 from __future__ import annotations
@@ -9,10 +9,18 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from perdure.messages import Message, content_text, copy_message, is_result
-
+from perdure.messages import (
+    Message,
+    call_name,
+    content_text,
+    copy_message,
+    is_result,
+    parsed_arguments,
+)
+from perdure.stock.kinds import KINDS, Kinds
 from perdure_compressor.prune.arguments import arguments
-from perdure_compressor.prune.marks import Edit, middle_mark
+from perdure_compressor.prune.marks import Edit, middle_mark, split_middle
+from perdure_compressor.prune.repeats import calls_with_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,6 +41,7 @@ def relieve(  # noqa: PLR0913 - one argument per thing that decides
     counter: TokenCounter,
     ref_of: Callable[[int], str],
     floor_tokens: int = FLOOR_TOKENS,
+    kinds: Kinds = KINDS,
 ) -> list[Edit]:
     """Return edits that save `excess_tokens`, or as much as can be saved.
 
@@ -43,8 +52,16 @@ def relieve(  # noqa: PLR0913 - one argument per thing that decides
         counter: Counts tokens.
         ref_of: Handle of the original at an index.
         floor_tokens: What stays of each message at least.
+        kinds: What tools do; the results of question tools are a user's words.
     """
-    results = [i for i in sorted(indexes) if is_result(messages[i])]
+    if excess_tokens <= 0:
+        return []
+    answers = {
+        index
+        for call, index in calls_with_results(messages)
+        if kinds.kind_of(call_name(call), parsed_arguments(call)) == "question"
+    }
+    results = [i for i in sorted(indexes) if is_result(messages[i]) and i not in answers]
     spoken = [i for i in sorted(indexes) if messages[i].get("role") == "assistant"]
     edits: list[Edit] = []
     for index in (*results, *spoken):
@@ -79,7 +96,7 @@ def cut_to(
     """Return a copy of at most about `tokens` tokens, or None when nothing can be cut."""
     content = message.get("content")
     text = content if isinstance(content, str) else content_text(content)
-    if len(text) < 2 * MIN_SAVED_CHARS:
+    if len(text) < 2 * MIN_SAVED_CHARS or _is_nested(content):
         return None
     whole = counter.count_message(message)
     share = tokens / max(1, whole)
@@ -98,15 +115,38 @@ def cut_to(
 
 
 def middle_out(text: str, kept_chars: int, ref: str) -> str:
-    """Return head and tail of a text, whole lines where lines are short, with a mark between."""
+    """Return head and tail of a text, whole lines where lines are short, with a mark between.
+
+    A text that was cut before keeps one mark, which then counts both cuts.
+    """
+    before, left_out, after = split_middle(text)
+    if not left_out:
+        middle = int(len(text) * HEAD_SHARE)
+        before, after = text[:middle], text[middle:]
     head = int(kept_chars * HEAD_SHARE)
-    tail = max(0, kept_chars - head)
-    head_end = text.rfind("\n", head // 2, head) + 1 or head
-    start = len(text) - tail
-    line = text.find("\n", start, start + tail // 2)
-    tail_start = line + 1 if line >= 0 else start
-    mark = middle_mark(tail_start - head_end, ref)
-    return f"{text[:head_end]}\n{mark}\n{text[tail_start:]}"
+    start, end = _first_lines(before, head), _last_lines(after, kept_chars - head)
+    gone = len(before) + len(after) - len(start) - len(end)
+    return f"{start}\n{middle_mark(left_out + gone, ref)}\n{end}"
+
+
+def _first_lines(text: str, chars: int) -> str:
+    if chars >= len(text):
+        return text
+    return text[: text.rfind("\n", chars // 2, chars) + 1 or chars]
+
+
+def _last_lines(text: str, chars: int) -> str:
+    start = len(text) - chars
+    if start <= 0:
+        return text
+    line = text.find("\n", start, start + chars // 2)
+    return text[line + 1 if line >= 0 else start :]
+
+
+def _is_nested(content: Any) -> bool:  # noqa: ANN401 - content of any shape
+    return isinstance(content, list) and any(
+        isinstance(part, dict) and "content" in part for part in content
+    )
 
 
 def _with_text(content: Any, text: str) -> Any:  # noqa: ANN401 - content of any shape

@@ -13,9 +13,9 @@ from perdure.messages import (
     pair,
     parsed_arguments,
 )
-from perdure.stock.kinds import Kinds, path_of
-
-from perdure_compressor.prune.marks import Edit, is_pruned, stub
+from perdure.stock.kinds import Kinds, path_of, same_path
+from perdure.stock.one_line import has_failed, subject_of
+from perdure_compressor.prune.marks import Edit, is_pruned, is_worth_it, stub
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Mapping, Sequence
@@ -43,35 +43,62 @@ def repeats(
     ref_of: Callable[[int], str],
     names_tools: bool,
 ) -> list[Edit]:
-    """Return an edit for each result that a later one repeats or makes stale."""
-    seen: dict[object, str] = {}
+    """Return an edit for each result that a later one repeats or makes stale.
+
+    What the line says of the later call stays true when that one's result is pruned as well.
+    """
+    later: dict[object, str] = {}
     edits: list[Edit] = []
     for call, index in reversed(list(calls_with_results(messages))):
         message = messages[index]
         text = content_text(message.get("content"))
-        arguments = parsed_arguments(call)
-        kind = kinds.kind_of(call_name(call), arguments)
+        if is_pruned(text):
+            continue
+        name, arguments = call_name(call), parsed_arguments(call)
+        kind = kinds.kind_of(name, arguments)
         keys = _keys(kind, arguments, text)
-        later = next((seen[key] for key in keys if key in seen), None)
-        can_go = isinstance(message.get("content"), str) and index in prunable
-        if later and can_go and len(text) >= MIN_CHARS and not is_pruned(text):
-            target = path_of(arguments)
-            line = f"{call_name(call)}{f' {target}' if target else ''}: {later}"
-            changed = copy_message(message)
-            changed["content"] = stub(line, ref_of(index), names_tools=names_tools)
-            edits.append(Edit(index, changed, "repeat"))
-        for key in keys:
-            seen.setdefault(key, "the same content is shown by a later call")
-        if kind in ("write", "edit") and path_of(arguments):
-            seen.setdefault(("stale", path_of(arguments)), "the file was changed by a later call")
+        why = next((later[key] for key in keys if key in later), None)
+        if why and index in prunable and isinstance(message.get("content"), str):
+            line = f"{_titled(name, arguments)}: {len(text):,} characters, {why}"
+            if is_worth_it(text, line) and kind != "question":
+                changed = copy_message(message)
+                changed["content"] = stub(line, ref_of(index), names_tools=names_tools)
+                edits.append(Edit(index, changed, "repeat"))
+        for key, reason in _supersedes(kind, name, arguments, message, text):
+            later.setdefault(key, reason)
     return edits[::-1]
 
 
 def _keys(kind: str, arguments: Mapping[str, Any], text: str) -> list[object]:
     """Return what makes a result the same as, or older than, another one."""
-    keys: list[object] = [("text", text)] if len(text) >= MIN_CHARS else []
-    path = path_of(arguments)
+    if len(text) < MIN_CHARS:
+        return []
+    path = same_path(path_of(arguments))
+    read: list[object] = []
     if kind == "read" and path:
-        span = tuple(str(arguments.get(key)) for key in _RANGE_KEYS)
-        keys += [("read", path, span), ("stale", path)]
-    return keys
+        read = [("read", path, _span(arguments)), ("changed", path)]
+    return [("text", text), *read]
+
+
+def _supersedes(
+    kind: str, name: str, arguments: Mapping[str, Any], message: Message, text: str
+) -> Iterator[tuple[object, str]]:
+    """Yield what a result makes old, with what is said of it there."""
+    path = same_path(path_of(arguments))
+    titled = _titled(name, arguments)
+    if len(text) >= MIN_CHARS:
+        yield ("text", text), f"the same as what a later {titled} returned"
+        if kind == "read" and path:
+            yield ("read", path, _span(arguments)), f"read again by a later {titled}"
+    # A write that failed changed nothing, and a reason that is not certain is not given.
+    if kind in ("write", "edit") and path and not (message.get("is_error") or has_failed(text)):
+        yield ("changed", path), f"changed since by a later {titled}"
+
+
+def _span(arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(str(arguments.get(key)) for key in _RANGE_KEYS)
+
+
+def _titled(name: str, arguments: Mapping[str, Any]) -> str:
+    subject = subject_of(arguments)
+    return f"{name[:60]} {subject}".strip() if subject else name[:60]

@@ -1,4 +1,4 @@
-"""What a tool does, told from its name and its arguments, and one line about a call and its result.
+"""What a tool does, told from its name and its arguments.
 
 Names differ between agents (`bash`, `shell`, `run_command`, `terminal` are one kind), servers put
 their own in front (`mcp__github__get_issue`), and argument names say much where a name says little.
@@ -6,19 +6,18 @@ their own in front (`mcp__github__get_issue`), and argument names say much where
 
 from __future__ import annotations
 
-import json
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from posixpath import normpath
+from typing import Any
 
-from perdure.messages import call_name, content_text, parsed_arguments
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+Patterns = tuple[tuple[str, tuple[str, ...]], ...]
 
 # In order: the first pattern that fits decides. A pattern without * is a word of the name.
-PATTERNS: tuple[tuple[str, tuple[str, ...]], ...] = (
+PATTERNS: Patterns = (
     (
         "question",
         (
@@ -84,20 +83,19 @@ PATTERNS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "shell",
             "terminal",
             "*run_command*",
-            "exec",
-            "cmd",
             "*execute_command*",
             "powershell",
-            "run",
             "*bash*",
             "*shell*",
+            "*stdin*",
             "zsh",
-            "console",
-            "command",
         ),
     ),
     ("edit", ("edit", "patch", "*str_replace*", "replace", "insert", "*apply_diff*", "editor")),
-    ("write", ("write", "*create_file*", "*save_file*", "*notebook_edit*")),
+    (
+        "write",
+        ("write", "*create_file*", "*save_file*", "*update_file*", "*append_*file*", "overwrite"),
+    ),
     ("image", ("screenshot", "image", "vision", "picture")),
     (
         "web",
@@ -118,9 +116,22 @@ PATTERNS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     ("search", ("grep", "search", "find", "ripgrep", "rg", "query", "lookup")),
-    ("list", ("glob", "list", "ls", "tree", "dir", "directory")),
+    ("list", ("glob", "list", "ls", "tree")),
     ("read", ("read", "view", "cat", "*open_file*", "*get_file*", "*load_file*", "*show_file*")),
+    # Words that say little: they decide only when nothing else has.
+    ("terminal", ("run", "exec", "command", "cmd", "console")),
 )
+# Names that say what a tool does only when they stand alone.
+_WHOLE_NAMES = {
+    "open": "read",
+    "goto": "read",
+    "scroll_up": "read",
+    "scroll_down": "read",
+    "create": "write",
+    "dir": "list",
+}
+# Editors with one name for all they do say in the argument `command` what they do.
+_EDITOR_COMMANDS = {"view": "read", "create": "write"}
 _BY_ARGUMENTS: tuple[tuple[str, frozenset[str]], ...] = (
     ("terminal", frozenset({"command", "cmd", "script"})),
     ("edit", frozenset({"old_string", "old_str", "diff", "patch"})),
@@ -141,20 +152,13 @@ _PATH_KEYS = (
     "dir",
     "folder",
 )
-_WORD_BREAK = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\s.\-/:]+")
-_EXIT = re.compile(
-    r"\b(?:exit(?:ed)?(?: with)?(?: code| status)?|return ?code|rc)\W{1,3}(-?\d{1,3})",
-    re.IGNORECASE,
+_WORD_BREAK = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\s.\-/:]+")
+_PATCHED = re.compile(
+    r"^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b/)?)(?P<path>[^\n\t]{1,400})", re.MULTILINE
 )
-_FAILURE = re.compile(
-    r"error|exception|traceback|fatal|failed|denied|not found|no such|panic|错误|失败",
-    re.IGNORECASE,
-)
-_EXCEPTION = re.compile(
-    r"^([A-Za-z_][\w.]{0,80}(?:Error|Exception|Exit|Interrupt))\b", re.MULTILINE
-)
-MAX_LINE_CHARS = 300
-_PART_CHARS = 120
+_PATCH_KEYS = ("patch", "diff", "input")
+_LONGEST_NAME = 200
+_PATCH_HEAD = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,22 +168,43 @@ class Kinds:
     patterns: tuple[tuple[str, tuple[str, ...]], ...] = PATTERNS
 
     def extended(self, more: Mapping[str, Iterable[str]]) -> Kinds:
-        """Return the registry with more patterns in front."""
+        """Return the registry with more patterns in front.
+
+        Args:
+            more: Name patterns by kind. A kind that is not known here is legal: its tools are
+                told apart, and described like those of the kind `other`.
+        """
         added = tuple((kind, tuple(name.lower() for name in names)) for kind, names in more.items())
         return Kinds((*added, *self.patterns)) if added else self
 
     def kind_of(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """Return what a tool does, or `other`."""
-        own = _WORD_BREAK.sub("_", name.rpartition("__")[2]).lower()
-        words = {*own.split("_"), own, name.lower()}
-        for kind, patterns in self.patterns:
-            if any(
-                fnmatchcase(own, p) or fnmatchcase(name.lower(), p) if "*" in p else p in words
-                for p in patterns
-            ):
-                return kind
-        keys = {str(key).lower() for key in arguments}
-        return next((kind for kind, marks in _BY_ARGUMENTS if keys & marks), "other")
+        """Return what a tool does: a kind of `PATTERNS` or of an extension, or `other`."""
+        given = arguments if isinstance(arguments, Mapping) else {}
+        kind = _by_name(self.patterns, name[:_LONGEST_NAME]) if isinstance(name, str) else ""
+        if kind == "edit":
+            command = given.get("command")
+            return _EDITOR_COMMANDS.get(command, kind) if isinstance(command, str) else kind
+        return kind or _by_arguments(given)
+
+
+@lru_cache(maxsize=4096)
+def _by_name(patterns: Patterns, name: str) -> str:
+    """Return the kind that the name tells, or nothing; agents use few names very often."""
+    whole = name.lower()
+    own = _WORD_BREAK.sub("_", name.rpartition("__")[2]).lower()
+    words = {*own.split("_"), own, whole}
+    for kind, wanted in patterns:
+        if any(
+            fnmatchcase(own, one) or fnmatchcase(whole, one) if "*" in one else one in words
+            for one in wanted
+        ):
+            return kind
+    return _WHOLE_NAMES.get(own, "")
+
+
+def _by_arguments(arguments: Mapping[str, Any]) -> str:
+    keys = {str(key).lower() for key in arguments}
+    return next((kind for kind, marks in _BY_ARGUMENTS if keys & marks), "other")
 
 
 KINDS = Kinds()
@@ -191,135 +216,19 @@ def kind_of(name: str, arguments: Mapping[str, Any]) -> str:
 
 
 def path_of(arguments: Mapping[str, Any]) -> str:
-    """Return the file or folder that a call names, or nothing."""
+    """Return the file or folder that a call names (for a patch: the first one), or nothing."""
     for key in _PATH_KEYS:
         value = arguments.get(key)
         if isinstance(value, str) and value:
             return value
+    for key in _PATCH_KEYS:
+        value = arguments.get(key)
+        found = _PATCHED.search(value[:_PATCH_HEAD]) if isinstance(value, str) else None
+        if found:
+            return found["path"].strip()
     return ""
 
 
-def one_liner(
-    call: Mapping[str, Any] | None, result: Mapping[str, Any] | None, kinds: Kinds = KINDS
-) -> str:
-    """Return one line about a call and its result: tool, key arguments, outcome, size."""
-    name = call_name(call) if call else "tool"
-    arguments = parsed_arguments(call) if call else {}
-    text = content_text(result.get("content")) if result else ""
-    kind = kinds.kind_of(name, arguments)
-    if kind == "question":
-        return f"{name}: answer: {' '.join(text.split())}"
-    describe = _DESCRIBED.get(kind, _other)
-    line = " ".join(f"{name}: {describe(arguments, text)}".split())
-    return line if len(line) <= MAX_LINE_CHARS else line[: MAX_LINE_CHARS - 1] + "…"
-
-
-def _part(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    text = " ".join(text.split())
-    return text if len(text) <= _PART_CHARS else text[: _PART_CHARS - 1] + "…"
-
-
-def _first(arguments: Mapping[str, Any], *keys: str) -> str:
-    for key in keys:
-        if arguments.get(key):
-            return _part(arguments[key])
-    return ""
-
-
-def _lines(text: str) -> int:
-    return len(text.splitlines())
-
-
-def _failure(text: str) -> str:
-    """Return the last line that tells of a failure, or nothing."""
-    for line in reversed(text.splitlines()[-200:]):
-        if _FAILURE.search(line):
-            return _part(line)
-    return ""
-
-
-def _terminal(arguments: Mapping[str, Any], text: str) -> str:
-    command = _first(arguments, "command", "cmd", "script", "code", "input")
-    found = _EXIT.search(text[-2_000:]) or _EXIT.search(text[:500])
-    code = f", exit {found[1]}" if found else ""
-    failed = _failure(text) if not found or found[1] != "0" else ""
-    return f"`{command}`{code}, {_lines(text):,} lines" + (
-        f", last error: {failed}" if failed else ""
-    )
-
-
-def _read(arguments: Mapping[str, Any], text: str) -> str:
-    start = _first(arguments, "offset", "start_line", "line_start", "view_range", "start")
-    return f"{path_of(arguments)}{f' from {start}' if start else ''}, {len(text):,} characters"
-
-
-def _write(arguments: Mapping[str, Any], text: str) -> str:
-    content = arguments.get("content") or arguments.get("new_string") or arguments.get("text")
-    size = f", {_lines(content):,} lines" if isinstance(content, str) else ""
-    mode = _first(arguments, "mode", "command")
-    failed = _failure(text)
-    return f"{path_of(arguments)}{size}{f', {mode}' if mode else ''}" + (
-        f", failed: {failed}" if failed else ""
-    )
-
-
-def _search(arguments: Mapping[str, Any], text: str) -> str:
-    pattern = _first(arguments, "pattern", "query", "regex", "q", "search_term", "keyword", "name")
-    place = path_of(arguments) or _first(arguments, "glob", "include", "scope")
-    return f"{pattern!r}{f' in {place}' if place else ''}, {_lines(text):,} lines found"
-
-
-def _list(arguments: Mapping[str, Any], text: str) -> str:
-    place = path_of(arguments) or _first(arguments, "pattern", "glob")
-    return f"{place or '.'}, {_lines(text):,} entries"
-
-
-def _web(arguments: Mapping[str, Any], text: str) -> str:
-    target = _first(arguments, "url", "urls", "query", "q", "prompt")
-    title = next((_part(line) for line in text.splitlines()[:20] if line.strip()), "")
-    return f"{target}, {title!r}, {len(text):,} characters"
-
-
-def _delegate(arguments: Mapping[str, Any], text: str) -> str:
-    goal = _first(arguments, "description", "goal", "task", "instruction", "prompt", "message")
-    ending = next((_part(x) for x in reversed(text.splitlines()[-50:]) if x.strip()), "")
-    return f"{goal}, outcome: {ending}, {len(text):,} characters"
-
-
-def _code(arguments: Mapping[str, Any], text: str) -> str:
-    source = _first(arguments, "code", "script", "source", "input")
-    raised = _EXCEPTION.findall(text[-4_000:])
-    return f"{source}, {_lines(text):,} lines of output" + (f", {raised[-1]}" if raised else "")
-
-
-def _action(arguments: Mapping[str, Any], text: str) -> str:
-    del text
-    action = _first(arguments, "action", "command", "operation", "status")
-    target = _first(
-        arguments, "subject", "content", "key", "title", "taskId", "id", "todos", "name"
-    )
-    return " ".join(filter(None, [action, target])) or "done"
-
-
-def _other(arguments: Mapping[str, Any], text: str) -> str:
-    shown = ", ".join(f"{key}={_part(value)}" for key, value in list(arguments.items())[:2])
-    failed = _failure(text[-4_000:])
-    return f"{shown or 'no arguments'}, {len(text):,} characters" + (
-        f", {failed}" if failed else ""
-    )
-
-
-_DESCRIBED = {
-    "terminal": _terminal,
-    "read": _read,
-    "write": _write,
-    "edit": _write,
-    "search": _search,
-    "list": _list,
-    "web": _web,
-    "delegate": _delegate,
-    "code": _code,
-    "todo": _action,
-    "memory": _action,
-}
+def same_path(path: str) -> str:
+    """Return the spelling that equal paths share (`./a.py` and `a.py` are one file)."""
+    return normpath(path) if path else ""

@@ -1,0 +1,109 @@
+"""What is said of a repeated or stale result is true, and nothing is called stale in doubt."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from perdure.stock.kinds import KINDS
+from perdure_compressor.prune.repeats import repeats
+
+FIRST = "\n".join(f"line {i} of the file" for i in range(60))
+SECOND = FIRST.replace("line", "row")
+
+
+def call(number: int, name: str, arguments: dict, content: object, **more) -> list[dict]:
+    made = {"name": name, "arguments": json.dumps(arguments)}
+    return [
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": f"c{number}", "type": "function", "function": made}],
+        },
+        {"role": "tool", "tool_call_id": f"c{number}", "content": content, **more},
+    ]
+
+
+def first_line(messages: list[dict], prunable=range(1_000)) -> str | None:
+    """Return what stands for the first result, None when it is not touched."""
+    edits = repeats(
+        messages,
+        prunable,
+        kinds=KINDS,
+        ref_of=lambda index: f"ref:{index:012x}",
+        names_tools=False,
+    )
+    return next((edit.message["content"] for edit in edits if edit.index == 1), None)
+
+
+READ = call(1, "read_file", {"path": "src/a.py"}, FIRST)
+
+
+def test_other_content_is_never_called_the_same():
+    line = first_line([*READ, *call(2, "read_file", {"path": "src/a.py"}, SECOND)])
+
+    assert "read again by a later read_file src/a.py" in line
+    assert "same" not in line
+
+
+def test_same_content_names_the_tool_that_returned_it_later():
+    messages = [
+        *call(1, "bash", {"command": "cat a.py"}, FIRST),
+        *call(2, "read_file", {"path": "a.py"}, FIRST),
+    ]
+
+    line = first_line(messages)
+
+    assert line.startswith("bash cat a.py: ")
+    assert "the same as what a later read_file a.py returned" in line
+
+
+def test_spelling_of_a_path_makes_no_difference():
+    assert first_line([*READ, *call(2, "read_file", {"path": "./src/../src/a.py"}, SECOND)])
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        call(2, "edit_file", {"path": "src/a.py"}, "Error: old_string not found"),
+        call(2, "write_file", {"path": "src/a.py"}, "ok", is_error=True),
+        call(2, "write_file", {"path": "src/a.py"}, '{"success": false}'),
+        call(2, "write_file", {"path": "src/a.py"}, "x")[:1],
+        call(2, "edit_file", {"path": "src/b.py"}, "ok"),
+        call(2, "str_replace_editor", {"command": "view", "path": "src/a.py"}, "short"),
+        call(2, "read_file", {"path": "src/a.py"}, "File unchanged since the last read."),
+        call(2, "read_file", {"path": "src/a.py", "offset": 40}, SECOND),
+        call(2, "read_file", {"path": "src/a.py"}, "Error: permission denied"),
+    ],
+    ids=["failed edit", "marked error", "json failure", "pending write", "other file", "short view",
+         "unchanged note", "other range", "failed read"],
+)  # fmt: skip
+def test_read_stays_when_nothing_later_surely_took_its_place(later):
+    assert first_line([*READ, *later]) is None
+
+
+def test_patch_makes_the_read_of_its_file_stale():
+    patch = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-a\n+b\n*** End Patch"
+
+    line = first_line([*READ, *call(2, "apply_patch", {"input": patch}, "Done!")])
+
+    assert "changed since by a later apply_patch src/a.py" in line
+
+
+def test_read_after_the_write_is_not_stale():
+    write = call(1, "write_file", {"path": "src/a.py"}, "ok")
+
+    assert first_line([*write, *call(2, "read_file", {"path": "src/a.py"}, FIRST)]) is None
+
+
+def test_identical_answers_of_the_user_stay():
+    answers = [m for i in (1, 2) for m in call(i, "AskUserQuestion", {}, "The blue one. " * 30)]
+
+    assert first_line(answers) is None
+
+
+def test_result_outside_of_what_may_be_pruned_is_only_looked_at():
+    assert (
+        first_line([*READ, *call(2, "read_file", {"path": "src/a.py"}, FIRST)], range(2, 4)) is None
+    )

@@ -1,0 +1,279 @@
+"""One line about a tool call and its result: tool, key arguments, outcome, size.
+
+The line stands where a long result was, so it says what a reader would look for first: what was
+asked, whether it went well, how much came back. Nothing here raises, whatever a call looks like.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from perdure.messages import call_name, content_text, parsed_arguments
+from perdure.stock.kinds import KINDS, Kinds, path_of
+
+MAX_LINE_CHARS = 300
+_PART_CHARS = 120
+_SHORT_PART_CHARS = 70
+_NAME_CHARS = 60
+_EDGE_CHARS = 20_000
+_LARGEST_JSON = 2_000_000
+
+_EXIT = re.compile(
+    r"\b(?:exit(?:ed with)?[ _]?(?:code|status)|return[ _]?code|exited with)\W{1,3}?(-?\d{1,5})\b"
+    r"|[(\[]exit (-?\d{1,5})[)\]]",
+    re.IGNORECASE,
+)
+_FAILURE = re.compile(
+    r"error|exception|traceback|fatal|fail|denied|not found|no such|panic|refused|timed out"
+    r"|错误|失败|エラー|失敗|오류|실패|fehler|erreur|ошибка",
+    re.IGNORECASE,
+)
+# What only counts failures, or says that there are none.
+_HARMLESS = re.compile(
+    r"\b(?:0|no|without) (?:errors?|exceptions?|fail(?:ed|ures?))\b"
+    r"|\b(?:errors?|fail(?:ed|ures?))[\"']?\s{0,2}[:=]\s{0,2}(?:0|none|null|false|\"\"|'')(?!\w)",
+    re.IGNORECASE,
+)
+_EXCEPTION = re.compile(
+    r"^([A-Za-z_][\w.]{0,80}(?:Error|Exception|Exit|Interrupt))\b", re.MULTILINE
+)
+_COUNTED = re.compile(r"\b(?:found|total)\W{1,2}(\d[\d,]{0,12})\b", re.IGNORECASE)
+_NOTHING = re.compile(r"\s*(?:\[\]|\{\}|no (?:matches|files|results|match)\b)", re.IGNORECASE)
+_SUBJECT_KEYS = (
+    "command", "cmd", "script", "url", "urls", "query", "pattern", "regex", "q", "code",
+    "description", "goal", "name", "key", "id", "ref",
+)  # fmt: skip
+_BODY_KEYS = ("output", "stdout", "content", "text", "result", "answer", "summary")
+_EXIT_KEYS = ("exit_code", "exitCode", "returncode", "return_code")
+_COUNT_KEYS = ("total_count", "totalCount", "total", "count", "num_results", "numFiles")
+_ROW_KEYS = ("matches", "results", "files", "items", "entries")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a result says.
+
+    Attributes:
+        text: The readable text; of a JSON envelope, the text inside it.
+        exit_code: As the envelope or the text tells it, or None.
+        failure: The last line that tells of a failure, or nothing.
+        fields: The envelope, empty when the result is plain text.
+    """
+
+    text: str
+    exit_code: int | None = None
+    failure: str = ""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def lines(self) -> int:
+        """Number of lines."""
+        return self.text.count("\n") + (bool(self.text) and not self.text.endswith("\n"))
+
+
+def one_liner(
+    call: Mapping[str, Any] | None, result: Mapping[str, Any] | None, kinds: Kinds = KINDS
+) -> str:
+    """Return one line about a call and its result: tool, key arguments, outcome, size.
+
+    Args:
+        call: The call as it stands in `tool_calls`; None when it is not known.
+        result: The tool message; None when there is none.
+        kinds: What tools do.
+    """
+    made = call if isinstance(call, Mapping) else {}
+    name = " ".join(call_name(made).split()) or "tool"
+    name = name if len(name) <= _NAME_CHARS else name[: _NAME_CHARS - 1] + "…"
+    arguments = parsed_arguments(made)
+    text = content_text(result.get("content")) if isinstance(result, Mapping) else ""
+    kind = kinds.kind_of(call_name(made), arguments)
+    if kind == "question":
+        return f"{name}: answer: {' '.join(text.split())}"
+    described = _DESCRIBED.get(kind, _other)(arguments, outcome_of(text))
+    line = " ".join(f"{name}: {described}".split())
+    return line if len(line) <= MAX_LINE_CHARS else line[: MAX_LINE_CHARS - 1] + "…"
+
+
+def subject_of(arguments: Mapping[str, Any]) -> str:
+    """Return what a call is about in a few words: a path, a command, a query; or nothing."""
+    return _part(path_of(arguments) or _first(arguments, *_SUBJECT_KEYS), _SHORT_PART_CHARS)
+
+
+def outcome_of(text: str) -> Outcome:
+    """Return what a result says, out of the JSON envelope that many tools put around it."""
+    fields = _envelope(text)
+    body = next((v for key in _BODY_KEYS if isinstance(v := fields.get(key), str) and v), None)
+    inner = text if body is None else body
+    code = next((v for key in _EXIT_KEYS if type(v := fields.get(key)) is int), None)
+    if code is None:
+        code = _exit_code(inner)
+    error = next((v for k in ("error", "stderr") if isinstance(v := fields.get(k), str) and v), "")
+    failure = _part(error[-_PART_CHARS * 4 :].strip().rpartition("\n")[2]) or _failure(inner)
+    return Outcome(inner, code, failure, fields)
+
+
+def has_failed(text: str) -> bool:
+    """Return whether a result may tell of a failure; when in doubt, yes."""
+    fields = _envelope(text)
+    if fields.get("success") is False or fields.get("error"):
+        return True
+    return bool(_FAILURE.search(_HARMLESS.sub("", text[:500])))
+
+
+# ------------------------------------------------------------------------------- parts
+
+
+def _envelope(text: str) -> Mapping[str, Any]:
+    if len(text) > _LARGEST_JSON or not text[:200].lstrip().startswith("{"):
+        return {}
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _exit_code(text: str) -> int | None:
+    found = _EXIT.findall(text[-2_000:]) or _EXIT.findall(text[:500])
+    return int(found[-1][0] or found[-1][1]) if found else None
+
+
+def _failure(text: str) -> str:
+    """Return the last line that tells of a failure, or nothing."""
+    for line in reversed(text[-_EDGE_CHARS:].splitlines()[-200:]):
+        if _FAILURE.search(_HARMLESS.sub("", line[:1_000])):
+            return _part(line)
+    return ""
+
+
+def _part(value: object, limit: int = _PART_CHARS) -> str:
+    """Return a value in one short line."""
+    if not isinstance(value, str):
+        try:
+            value = json.dumps(value, ensure_ascii=False, default=str)
+        except (ValueError, TypeError, RecursionError):
+            value = type(value).__name__
+    text = " ".join(value[: 4 * limit].split())
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _first(arguments: Mapping[str, Any], *keys: str) -> str:
+    return next((_part(arguments[key]) for key in keys if arguments.get(key)), "")
+
+
+def _failed(outcome: Outcome, label: str = "failed") -> str:
+    return f", {label}: {outcome.failure}" if outcome.failure else ""
+
+
+def _title(outcome: Outcome) -> str:
+    given = outcome.fields.get("title")
+    lines = [given] if isinstance(given, str) else outcome.text[:2_000].splitlines()
+    return next((_part(line) for line in lines if line.strip()), "")
+
+
+# ------------------------------------------------------------------------------- kinds of tools
+
+
+def _terminal(arguments: Mapping[str, Any], outcome: Outcome) -> str:
+    command = _first(arguments, "command", "cmd", "script", "code", "input")
+    code = "" if outcome.exit_code is None else f", exit {outcome.exit_code}"
+    failed = _failed(outcome, "last error") if outcome.exit_code != 0 else ""
+    return f"`{command}`{code}, {outcome.lines:,} lines{failed}"
+
+
+def _read(arguments: Mapping[str, Any], outcome: Outcome) -> str:
+    start = _first(arguments, "offset", "start_line", "line_start", "view_range", "start")
+    place = path_of(arguments) or _first(arguments, "paths", "files", "file_paths")
+    return f"{_part(place)}{f' from {start}' if start else ''}, {len(outcome.text):,} characters"
+
+
+def _write(arguments: Mapping[str, Any], outcome: Outcome) -> str:
+    keys = ("content", "file_text", "contents", "new_string", "new_str", "text", "patch", "diff")
+    content = next((v for key in keys if isinstance(v := arguments.get(key), str) and v), "")
+    size = f", {Outcome(content).lines:,} lines" if content else ""
+    mode = _first(arguments, "mode", "command")
+    shown = f"{_part(path_of(arguments))}{size}{f', {mode}' if mode else ''}"
+    return f"{shown}{_failed(outcome)}" or f"{len(outcome.text):,} characters"
+
+
+def _search(arguments: Mapping[str, Any], outcome: Outcome) -> str:
+    pattern = _first(arguments, "pattern", "query", "regex", "q", "search_term", "keyword", "name")
+    place = path_of(arguments) or _first(arguments, "glob", "include", "scope")
+    return f"{pattern!r}{f' in {_part(place)}' if place else ''}, {_matches(outcome)}"
+
+
+def _matches(outcome: Outcome) -> str:
+    fields = outcome.fields
+    counted = next((v for key in _COUNT_KEYS if type(v := fields.get(key)) is int), None)
+    if counted is None:
+        rows = next((v for key in _ROW_KEYS if isinstance(v := fields.get(key), list)), None)
+        counted = None if rows is None else len(rows)
+    if counted is not None:
+        return f"{counted:,} found"
+    if _NOTHING.match(outcome.text):
+        return "nothing found"
+    told = _COUNTED.search(outcome.text[:300])
+    return f"{told[1]} found" if told else f"{outcome.lines:,} lines found"
+
+
+def _list(arguments: Mapping[str, Any], outcome: Outcome) -> str:
+    place = path_of(arguments) or _first(arguments, "pattern", "glob")
+    return f"{_part(place) or '.'}, {outcome.lines:,} entries"
+
+
+def _web(arguments: Mapping[str, Any], outcome: Outcome) -> str:
+    target = _first(arguments, "url", "urls", "query", "q", "prompt")
+    return f"{target}, {_title(outcome)!r}, {len(outcome.text):,} characters"
+
+
+def _delegate(arguments: Mapping[str, Any], outcome: Outcome) -> str:
+    goal = _first(arguments, "description", "goal", "task", "instruction", "prompt", "message")
+    lines = outcome.text[-_EDGE_CHARS:].splitlines()[-50:]
+    ending = next((_part(line) for line in reversed(lines) if line.strip()), "")
+    return f"{goal}, outcome: {ending}, {len(outcome.text):,} characters"
+
+
+def _code(arguments: Mapping[str, Any], outcome: Outcome) -> str:
+    source = next(
+        (v for key in ("code", "script", "source") if isinstance(v := arguments.get(key), str)), ""
+    )
+    lines = [line for line in source[:_EDGE_CHARS].splitlines() if line.strip()]
+    raised = _EXCEPTION.findall(outcome.text[-4_000:])
+    shown = _part(lines[0]) if lines else _first(arguments, "input", "command")
+    return f"`{shown}`, {outcome.lines:,} lines of output" + (f", {raised[-1]}" if raised else "")
+
+
+def _action(arguments: Mapping[str, Any], outcome: Outcome) -> str:
+    keys = ("subject", "content", "key", "title", "taskId", "id", "todos", "name", "ref", "query")
+    action = _first(arguments, "action", "command", "operation", "status")
+    target = _first(arguments, *keys)
+    if not action and not target:
+        return _other(arguments, outcome)
+    return f"{' '.join(filter(None, [action, target]))}, {len(outcome.text):,} characters"
+
+
+def _other(arguments: Mapping[str, Any], outcome: Outcome) -> str:
+    shown = ", ".join(
+        f"{_part(key, 30)}={_part(value, _SHORT_PART_CHARS)}"
+        for key, value in list(arguments.items())[:2]
+    )
+    return f"{shown or 'no arguments'}, {len(outcome.text):,} characters{_failed(outcome)}"
+
+
+_DESCRIBED: Mapping[str, Callable[[Mapping[str, Any], Outcome], str]] = {
+    "terminal": _terminal,
+    "read": _read,
+    "write": _write,
+    "edit": _write,
+    "search": _search,
+    "list": _list,
+    "web": _web,
+    "delegate": _delegate,
+    "code": _code,
+    "todo": _action,
+    "memory": _action,
+}
