@@ -6,6 +6,7 @@ import base64
 import copy
 import json
 import random
+import time
 
 import pytest
 from hypothesis import given
@@ -194,6 +195,143 @@ def test_malformed_messages_never_raise_and_the_second_pass_changes_nothing(mess
     once = pruned(messages)
 
     assert pruned(once) == once
+
+
+TOOLS = ["bash", "read_file", "write_file", "str_replace_editor", "grep", "ls", "web_fetch", "task",
+         "python", "TodoWrite", "memory", "AskUserQuestion", "screenshot", "mcp__x__y"]  # fmt: skip
+TEXTS = ["ok", BIG, BIG + " again", "Error: no such file", json.dumps({"output": BIG}), "é字" * 300,
+         "\ud800\x00" * 300, "", "word " * 45]  # fmt: skip
+PICTURE = {"type": "image_url", "image_url": {"url": PNG}}
+CONTENTS = (
+    st.sampled_from(TEXTS)
+    | st.lists(
+        st.sampled_from([PICTURE, {"type": "image"}, "bare", None, 3, {"type": "other", "x": 1}])
+        | st.builds(lambda text: {"type": "text", "text": text}, st.sampled_from(TEXTS)),
+        max_size=3,
+    )
+    | st.none()
+)
+ARGUMENTS = st.dictionaries(
+    st.sampled_from(["path", "command", "content", "query", "offset", "old_str"]),
+    st.sampled_from(["a.py", "view", "create", "x" * 700, BIG, 7, None, ["a" * 300]]),
+    max_size=3,
+)
+
+
+@st.composite
+def sessions(draw) -> list[dict]:
+    """Sessions as agents have them, with repeats, failures, media and parallel calls."""
+    messages: list[dict] = []
+    for number in range(draw(st.integers(1, 6))):
+        if draw(st.booleans()):
+            messages.append({"role": "user", "content": draw(CONTENTS)})
+        made = [
+            {
+                "id": f"c{number}.{i}",
+                "type": "function",
+                "function": {"name": name, "arguments": json.dumps(draw(ARGUMENTS))},
+            }
+            for i, name in enumerate(draw(st.lists(st.sampled_from(TOOLS), max_size=3)))
+        ]
+        messages.append({"role": "assistant", "content": draw(CONTENTS), "tool_calls": made})
+        messages += [
+            {"role": "tool", "tool_call_id": one["id"], "content": draw(CONTENTS)} for one in made
+        ]
+    return messages
+
+
+@given(sessions(), st.integers(0, 12), st.booleans())
+def test_pruned_session_is_shorter_valid_and_stays_as_it_is(messages, end, names_tools):
+    once = pruned(messages, range(end), names_tools=names_tools)
+
+    assert pruned(once, range(end), names_tools=names_tools) == once
+    assert once[end:] == messages[end:]
+    for before, after in zip(messages, once, strict=True):
+        assert before.keys() == after.keys()
+        if before is after:
+            continue
+        has_picture = "image" in json.dumps(before["content"])
+        assert has_picture or len(json.dumps(after)) < len(json.dumps(before))
+        assert after["content"] or not before["content"]
+        for one in after.get("tool_calls", ()):
+            json.loads(one["function"]["arguments"])
+
+
+@given(sessions())
+def test_words_of_users_and_of_the_assistant_stay(messages):
+    for before, after in zip(messages, pruned(messages), strict=True):
+        if before["role"] != "tool":
+            assert content_without_pictures(after) == content_without_pictures(before)
+
+
+def content_without_pictures(message: dict) -> list[object]:
+    content = message["content"]
+    parts = content if isinstance(content, list) else [content]
+    return [
+        part for part in parts if '"image"' not in json.dumps(part) and "image" not in str(part)
+    ]
+
+
+def test_picture_and_long_text_of_one_result_are_pruned_in_one_go():
+    parts = [PICTURE, {"type": "text", "text": BIG}]
+    messages = call(1, "screenshot", {"step": 1}, parts)
+
+    made = pruned(messages)
+
+    assert made[1]["content"].startswith("[image removed: png, 3,004 bytes, sha256 ")
+    assert "screenshot: step=1" in made[1]["content"]
+    assert pruned(made) == made
+
+
+def test_picture_and_long_arguments_of_one_message_are_pruned_in_one_go():
+    messages = call(1, "write_file", {"content": "x" * 900}, "ok")
+    messages[0]["content"] = [PICTURE]
+
+    made = pruned(messages)
+
+    assert "image removed" in made[0]["content"][0]["text"]
+    assert "⟦cut " in made[0]["tool_calls"][0]["function"]["arguments"]
+    assert pruned(made) == made
+
+
+def test_result_in_parts_becomes_a_line_like_any_other():
+    made = pruned(call(1, "bash", {"command": "ls"}, [{"type": "text", "text": BIG}]))
+
+    assert made[1]["content"] == "bash: `ls`, 80 lines [ref:000000000001]"
+
+
+def test_result_with_parts_that_nobody_can_describe_stays():
+    messages = call(1, "x", {}, [{"type": "text", "text": BIG}, {"type": "tool_reference", "x": 1}])
+
+    assert pruned(messages) == messages
+
+
+def test_handle_is_asked_only_for_what_is_edited():
+    messages = [
+        *call(1, "bash", {}, "x" * 210),
+        *call(2, "bash", {"command": "c" * 118}, "y" * 210),
+    ]
+    asked = []
+
+    prune(
+        messages,
+        range(4),
+        kinds=KINDS,
+        ref_of=lambda index: asked.append(index) or ref_of(index),
+        names_tools=False,
+    )
+
+    assert asked == [1]
+
+
+def test_fifty_thousand_messages_are_pruned_in_seconds():
+    messages = [m for i in range(25_000) for m in call(i, "my_tool", {"id": i}, f"{i} " * 90)]
+    started = time.perf_counter()
+
+    edits = prune(messages, range(50_000), kinds=KINDS, ref_of=ref_of, names_tools=False)
+
+    assert len(edits) == 25_000
+    assert time.perf_counter() - started < 10
 
 
 # ------------------------------------------------------------------------------- pressure

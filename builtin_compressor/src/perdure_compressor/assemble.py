@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from perdure.messages import Message
     from perdure.transcript import View
-
     from perdure_compressor.plan import Plan
 
 PREFACE = """\

@@ -10,11 +10,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from perdure import handoff
-
 from perdure_compressor import record
 from perdure_compressor.plan import Plan, latest_handoff, make_plan
 from perdure_compressor.prune import relieve
-from perdure_compressor.record import Room
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,8 +21,7 @@ if TYPE_CHECKING:
     from perdure.stock.ledger import Ledger
     from perdure.transcript import View
     from perdure.types import Budget
-
-    from perdure_compressor.record import Carried, Numbered, Record
+    from perdure_compressor.record import Carried, Numbered, Record, Room
     from perdure_compressor.working import Working
 
 SOFT_CEILING = 1.2
@@ -46,6 +43,7 @@ class Draft:
         first: Number of the first message that the handoff stands for.
         last: Number of the last one.
         handle: Where the originals are.
+        shown: Numbers of the messages that stay word for word beside the handoff.
     """
 
     work: Working
@@ -56,6 +54,19 @@ class Draft:
     first: int
     last: int
     handle: str
+    shown: tuple[int, ...]
+
+    def without_model(self, room: Room, counter: TokenCounter) -> Draft:
+        """Return the draft with a record that tells everything, for when no model does."""
+        whole = replace(room, is_beside_model=False)
+        made = record.make_record(
+            self.ledger,
+            room=whole,
+            count=counter.count_text,
+            handle=self.handle,
+            shown=self.shown,
+        )
+        return replace(self, record=made)
 
     def kept_tokens(self, budget: Budget) -> int:
         """Return the tokens of the request without the handoff."""
@@ -98,7 +109,8 @@ def make_draft(  # noqa: PLR0913 - one argument per thing that decides
     if draft is None:
         return None
     # The tail cannot give way any further, so the record does.
-    smaller = Room(
+    smaller = replace(
+        room,
         handoff_tokens=max(MIN_RECORD_TOKENS, room.handoff_tokens - over),
         borrowed_tokens=max(MIN_RECORD_TOKENS, room.borrowed_tokens - over),
     )
@@ -141,6 +153,7 @@ def _drafted(  # noqa: PLR0913, PLR0917 - as for make_draft
         first=min([*known, *(first for first, _ in carried.ledger.merged)]),
         last=max([*known, carried.last]),
         handle=handle,
+        shown=tuple(shown),
     )
 
 

@@ -10,7 +10,6 @@ from perdure.errors import ContextOverflowError
 from perdure.messages import latest_typed
 from perdure.stock.kinds import KINDS
 from perdure.types import Budget, Compression, EngineContext, Trigger
-
 from perdure_compressor import assemble, record
 from perdure_compressor import plan as plans
 from perdure_compressor.draft import Draft, make_draft
@@ -60,20 +59,25 @@ class Compressor:
             pruned = self._pruned(work, budget)
             if pruned is not None:
                 return pruned
+        is_beside_model = context.complete is not None and self._options.summary == "auto"
+        room = record.room_for(
+            budget, self._options.handoff_tokens, is_beside_model=is_beside_model
+        )
         draft = make_draft(
             work,
             carried,
             budget=budget,
-            room=record.room_for(budget, self._options.handoff_tokens),
+            room=room,
             counter=context.counter,
             handle_of=lambda middle: self._range_handle(messages, middle),
             ref_of=ref_maker(messages, context.blobs),
         )
         if draft is None:
             return self._relieved(work, budget)
-        summary = make_summary(
+        summary, draft = make_summary(
             draft,
             carried,
+            room=room,
             budget=budget,
             options=self._options,
             complete=context.complete,

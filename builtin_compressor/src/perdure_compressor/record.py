@@ -92,10 +92,13 @@ class Room:
     Attributes:
         handoff_tokens: All parts together, unless the user's words and rules borrow.
         borrowed_tokens: What the user's words and rules may take at most.
+        is_beside_model: Whether a model writes the summary. It then tells of files, commands and
+            errors; what the user said, agreed values and identifiers are never left to it.
     """
 
     handoff_tokens: int
     borrowed_tokens: int
+    is_beside_model: bool = False
 
     @property
     def summary_tokens(self) -> int:
@@ -103,13 +106,15 @@ class Room:
         return max(100, int(MIN_SUMMARY_SHARE * self.handoff_tokens))
 
 
-def room_for(budget: Budget, handoff_tokens: int | None) -> Room:
+def room_for(budget: Budget, handoff_tokens: int | None, *, is_beside_model: bool = False) -> Room:
     """Return the room that the budget gives to a handoff."""
     share = int((LEDGER_SHARE + SUMMARY_SHARE) * budget.room_tokens)
     borrowed = int(BORROWED_SHARE * budget.room_tokens)
     total = handoff_tokens or share
     return Room(
-        handoff_tokens=max(200, total - FRAME_TOKENS), borrowed_tokens=max(borrowed, total // 2)
+        handoff_tokens=max(200, total - FRAME_TOKENS),
+        borrowed_tokens=max(borrowed, total // 2),
+        is_beside_model=is_beside_model,
     )
 
 
@@ -164,8 +169,9 @@ def make_record(
     quotations = render_quotations(visible, count=count, budget_tokens=quoted_room, handle=handle)
     spent = count(quotations.text)
     left = room.handoff_tokens - spent
+    told = replace(ledger, files=(), commands=(), errors=()) if room.is_beside_model else ledger
     rendered = render(
-        ledger,
+        told,
         count=count,
         budget_tokens=max(0, left - max(room.summary_tokens, int(left * 0.45))),
         rules_budget_tokens=max(0, room.borrowed_tokens - spent),

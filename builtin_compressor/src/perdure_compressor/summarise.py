@@ -15,7 +15,6 @@ from perdure.errors import SummarizerError
 from perdure.protocols import CompletionRequest
 from perdure.stock.checks import check_summary
 from perdure.stock.redact import redact
-
 from perdure_compressor.prompt import Ask, summary_ask
 
 if TYPE_CHECKING:

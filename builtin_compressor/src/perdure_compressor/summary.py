@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from perdure.errors import SummarizerError
 from perdure.messages import call_name, tool_calls_of
 from perdure.types import Cost
-
 from perdure_compressor import record
 from perdure_compressor.prompt import written
 from perdure_compressor.summarise import SummaryTask, summarise
@@ -17,10 +16,9 @@ if TYPE_CHECKING:
     from perdure.protocols import Completer, TokenCounter
     from perdure.stock.digest import DigestLine
     from perdure.types import Budget
-
     from perdure_compressor.draft import Draft
     from perdure_compressor.options import Options
-    from perdure_compressor.record import Carried
+    from perdure_compressor.record import Carried, Room
 
 MIN_TOKENS = 1_000
 MAX_TOKENS = 10_000
@@ -59,19 +57,20 @@ def make_summary(  # noqa: PLR0913 - one argument per thing that decides
     draft: Draft,
     carried: Carried,
     *,
+    room: Room,
     budget: Budget,
     options: Options,
     complete: Completer | None,
     counter: TokenCounter,
     wishes: Wishes,
-) -> Summary:
-    """Return the summary.
+) -> tuple[Summary, Draft]:
+    """Return the summary, and the draft that it belongs to.
 
     Raises:
         SummarizerError: The model failed and `on_summary_failure` is `abort`.
     """
     if complete is None or options.summary == "extractive":
-        return _by_rule(draft, carried, counter)
+        return _by_rule(draft, carried, counter), draft
     before = getattr(complete, "cost", Cost())
     try:
         done = summarise(
@@ -93,10 +92,11 @@ def make_summary(  # noqa: PLR0913 - one argument per thing that decides
             f"no summary by the model ({error.failure}): {error}. An extractive one stands in; "
             "originals can be recalled"
         )
+        draft = draft.without_model(room, counter)
         stand_in = _by_rule(draft, carried, counter, warnings=(text,), is_fallback=True)
-        return _with_cost(stand_in, before, complete)
+        return _with_cost(stand_in, before, complete), draft
     made = Summary(text=done.text, carried=done.text, warnings=done.problems)
-    return _with_cost(made, before, complete)
+    return _with_cost(made, before, complete), draft
 
 
 def _with_cost(made: Summary, before: Cost, complete: Completer) -> Summary:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from perdure.protocols import BlobStore, TokenCounter
     from perdure.transcript import Replacement, View
     from perdure.types import Budget
-
     from perdure_compressor.prune import Edit
 
 
