@@ -97,7 +97,8 @@ def open_session(  # noqa: PLR0913 - each is a choice of the host, all but one o
         if loaded.config.context.on_error == "raise" or resolution.chosen == fallback:
             builder.close()
             raise
-        text = f"{error} The built-in engine {BUILTIN!r} serves instead."
+        source = resolution.chosen.source
+        text = f"{error} The built-in engine {BUILTIN!r} serves instead of that of {source}."
         warnings.warn(text, PerdureWarning, stacklevel=2)
         return EngineSession(builder.parts(fallback, listening, extra_warnings=(text,)))
 
