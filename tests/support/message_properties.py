@@ -6,6 +6,7 @@ name may carry an argument behind a colon, as in `contains:some text`.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections import Counter
@@ -150,7 +151,7 @@ def _block_pairs(messages: Messages) -> Iterator[str]:
 
 def roles_alternate_ok(on: Judged, _: str) -> Iterator[str]:
     roles = [m.get("role") for m in on.after if m.get("role") not in ("system", "developer")]
-    for index, (one, next_) in enumerate(zip(roles, roles[1:], strict=False)):
+    for index, (one, next_) in enumerate(itertools.pairwise(roles)):
         if one == next_ and one in ("user", "assistant"):
             yield f"two {one} messages in a row at {index}"
 
