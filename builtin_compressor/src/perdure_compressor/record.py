@@ -169,7 +169,7 @@ def make_record(
     quotations = render_quotations(visible, count=count, budget_tokens=quoted_room, handle=handle)
     spent = count(quotations.text)
     left = room.handoff_tokens - spent
-    told = replace(ledger, files=(), commands=(), errors=()) if room.is_beside_model else ledger
+    told = _beside_model(ledger) if room.is_beside_model else ledger
     rendered = render(
         told,
         count=count,
@@ -209,6 +209,12 @@ def extracted(
     if not digest.text:
         return "", digest.lines
     return f"From the work, word for word, [message number]:\n{digest.text}", digest.lines
+
+
+def _beside_model(ledger: Ledger) -> Ledger:
+    """Return what no model is trusted with; an identifier that was seen once is no reference."""
+    used = tuple(identifier for identifier in ledger.identifiers if identifier.count > 1)
+    return replace(ledger, files=(), commands=(), errors=(), identifiers=used)
 
 
 def _without(ledger: Ledger, shown: Collection[int]) -> Ledger:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from perdure.messages import (
@@ -47,7 +48,7 @@ def repeats(
 
     What the line says of the later call stays true when that one's result is pruned as well.
     """
-    later: dict[object, str] = {}
+    later: dict[object, Callable[[str], str]] = {}
     edits: list[Edit] = []
     for call, index in reversed(list(calls_with_results(messages))):
         message = messages[index]
@@ -59,7 +60,9 @@ def repeats(
         keys = _keys(kind, arguments, text)
         why = next((later[key] for key in keys if key in later), None)
         if why and index in prunable and isinstance(message.get("content"), str):
-            line = f"{_titled(name, arguments)}: {len(text):,} characters, {why}"
+            subject = subject_of(arguments)
+            about = f"{name[:60]} {subject}".strip()
+            line = f"{about}: {len(text):,} characters, {why(subject)}"
             if is_worth_it(text, line) and kind != "question":
                 changed = copy_message(message)
                 changed["content"] = stub(line, ref_of(index), names_tools=names_tools)
@@ -82,23 +85,23 @@ def _keys(kind: str, arguments: Mapping[str, Any], text: str) -> list[object]:
 
 def _supersedes(
     kind: str, name: str, arguments: Mapping[str, Any], message: Message, text: str
-) -> Iterator[tuple[object, str]]:
-    """Yield what a result makes old, with what is said of it there."""
+) -> Iterator[tuple[object, Callable[[str], str]]]:
+    """Yield what a result makes old, with what is said there, given the subject of the old call."""
     path = same_path(path_of(arguments))
-    titled = _titled(name, arguments)
+    said = partial(_said, name[:60], subject_of(arguments))
     if len(text) >= MIN_CHARS:
-        yield ("text", text), f"the same as what a later {titled} returned"
+        yield ("text", text), partial(said, "the same as what a later {} returned")
         if kind == "read" and path:
-            yield ("read", path, _span(arguments)), f"read again by a later {titled}"
+            yield ("read", path, _span(arguments)), partial(said, "read again by a later {}")
     # A write that failed changed nothing, and a reason that is not certain is not given.
     if kind in ("write", "edit") and path and not (message.get("is_error") or has_failed(text)):
-        yield ("changed", path), f"changed since by a later {titled}"
+        yield ("changed", path), partial(said, "changed since by a later {}")
+
+
+def _said(name: str, subject: str, sentence: str, old_subject: str) -> str:
+    other = f" {subject}" if subject and subject != old_subject else ""
+    return sentence.format(f"{name}{other}")
 
 
 def _span(arguments: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(arguments.get(key)) for key in _RANGE_KEYS)
-
-
-def _titled(name: str, arguments: Mapping[str, Any]) -> str:
-    subject = subject_of(arguments)
-    return f"{name[:60]} {subject}".strip() if subject else name[:60]

@@ -26,7 +26,7 @@ WHOLE_CHARS = 3_000
 """Messages up to this length are kept whole."""
 
 _CUT = " […] "
-_HEADER = "The user's own words, in time order, [message number] first; lines after `>` go on."
+_HEADER = "The user's own words ([message number], `>` goes on):"
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _TELLING = re.compile(r"\d|[`\"'“«「/_@#]|[A-Z][a-z]+[A-Z]")
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？\n])")
