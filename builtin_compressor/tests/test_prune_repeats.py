@@ -43,7 +43,7 @@ READ = call(1, "read_file", {"path": "src/a.py"}, FIRST)
 def test_other_content_is_never_called_the_same():
     line = first_line([*READ, *call(2, "read_file", {"path": "src/a.py"}, SECOND)])
 
-    assert "read again by a later read_file src/a.py" in line
+    assert "read again by a later read_file [" in line
     assert "same" not in line
 
 
@@ -88,13 +88,28 @@ def test_patch_makes_the_read_of_its_file_stale():
 
     line = first_line([*READ, *call(2, "apply_patch", {"input": patch}, "Done!")])
 
-    assert "changed since by a later apply_patch src/a.py" in line
+    assert "changed since by a later apply_patch [" in line
 
 
 def test_read_after_the_write_is_not_stale():
     write = call(1, "write_file", {"path": "src/a.py"}, "ok")
 
     assert first_line([*write, *call(2, "read_file", {"path": "src/a.py"}, FIRST)]) is None
+
+
+def test_success_of_an_edit_is_seen_though_the_text_shown_speaks_of_errors():
+    shown = "The file src/errors.py has been updated. Here is the result:\n 1: raise ValueError('failed')"
+    read = call(1, "Read", {"file_path": "src/errors.py"}, FIRST)
+
+    line = first_line([*read, *call(2, "Edit", {"file_path": "src/errors.py"}, shown)])
+
+    assert "changed since by a later Edit [" in line
+
+
+def test_line_tells_which_of_many_look_ups_was_repeated():
+    look_ups = [m for i in (1, 2) for m in call(i, "get_order", {"order_id": "A7"}, FIRST)]
+
+    assert first_line(look_ups).startswith("get_order order_id=A7: ")
 
 
 def test_identical_answers_of_the_user_stay():

@@ -107,6 +107,84 @@ def test_failed_result_is_told(text):
     assert has_failed(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The file src/errors.py has been updated.\n 12: error: str",
+        "Successfully applied the patch\nraise ValueError",
+        "wrote /var/log/failed/x.txt",
+        "ok",
+        "",
+    ],
+)
+def test_text_that_was_edited_is_no_report_of_a_failure(text):
+    made = call("edit_file", path="src/errors.py", new_string="x")
+
+    assert not has_failed(text)
+    assert "failed:" not in one_liner(made, result(text))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "-rw-r--r-- 1 root root 4492 Apr 30 08:32 error.h",
+        '- \treturn "", fmt.Errorf("failed to get log: %w", err)',
+        "+ if errors.Is(err, ErrNotFound) {",
+        "    t.Fatal(err)",
+        "src/errors.py | 12 ++--",
+        "const error = await load();",
+    ],
+)
+def test_listing_diff_or_code_that_names_errors_is_no_error(line):
+    assert "last error" not in one_liner(call("bash", command="x"), result(f"a\n{line}\nb"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "src/a.ts(99,34): error TS2307: Cannot find module",
+        "[lint] ERROR task failed",
+        "ValueError: no",
+        "bash: foo: command not found",
+        "fatal: not a git repository",
+        "npm ERR! code 1",
+        "FAILED tests/test_a.py::test_b",
+        "错误：没有文件",
+    ],
+)
+def test_report_of_an_error_is_shown_without_an_exit_code(line):
+    assert f"last error: {line}" in one_liner(call("bash", command="x"), result(f"a\n{line}\nb"))
+
+
+def test_command_that_failed_without_words_of_failure_shows_its_last_line():
+    text = "Exit code 1\n# pkg\n./a.go:12:2: undefined: x\n\n"
+
+    assert "exit 1" in one_liner(call("Bash", command="go build"), result(text))
+    assert "last error: ./a.go:12:2: undefined: x" in one_liner(call("Bash"), result(text))
+
+
+def test_long_path_keeps_its_end_and_a_long_single_line_tells_its_characters():
+    path = "/srv/" + "deep/" * 60 + "name.py"
+
+    assert "deep/name.py, 9 characters" in one_liner(call("read", path=path), result("x" * 9))
+    assert subject_of({"path": path}).endswith("/name.py")
+    assert "5,000 characters" in one_liner(call("bash", command="x"), result("y" * 5_000))
+
+
+def test_search_by_arguments_of_its_own_shows_them_and_counts_rows():
+    made = call("search_flights", origin="JFK", destination="SFO")
+
+    line = one_liner(made, result(json.dumps([{"n": 1}, {"n": 2}])))
+
+    assert line == "search_flights: origin=JFK, destination=SFO, 2 found"
+
+
+def test_list_shows_pattern_and_place():
+    line = one_liner(call("Glob", pattern="**/*.go", path="src"), result("a\nb"))
+
+    assert line == "Glob: **/*.go in src, 2 entries"
+
+
 def test_matches_are_counted_in_json():
     assert "7 found" in one_liner(call("grep", pattern="x"), result('{"total_count": 7}'))
     assert "2 found" in one_liner(call("grep", pattern="x"), result('{"matches": [1, 2]}'))

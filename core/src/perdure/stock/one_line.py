@@ -32,6 +32,20 @@ _FAILURE = re.compile(
     r"|错误|失败|エラー|失敗|오류|실패|fehler|erreur|ошибка",
     re.IGNORECASE,
 )
+# What says so beyond doubt. Code, diffs and listings are full of words of failure that report none.
+_REPORT = re.compile(
+    r"^(?![+<>-])(?:.{0,120}?[\s(\[:])?"
+    r"(?:(?:[A-Z]\w{0,40})?(?:Error|Exception)|error(?: [A-Z]{1,4}\d{1,5})?|fatal|panic): "
+    r"|^\W{0,3}(?:error|failed|failure|traceback)\b"
+    r"|(?:^|[\s\[])(?:ERROR|FATAL|FAILED|FAIL|ERR!)(?=[\s\]:]|$)"
+    r"|: (?:command not found|permission denied|no such file or directory)"
+    r"|(?:错误|失败|エラー|失敗|오류|실패|Fehler|Erreur|Ошибка)\s?[:：]",
+)
+_ANY = re.compile(r"\S")
+_SUCCESS = re.compile(
+    r"success|\b(?:updated|written|created|saved|applied|edited|replaced|done|ok)\b", re.IGNORECASE
+)
+_NAMES = re.compile(r"\S*[/\\]\S*|[\w-]+\.\w{1,5}\b")
 # What only counts failures, or says that there are none.
 _HARMLESS = re.compile(
     r"\b(?:0|no|without) (?:errors?|exceptions?|fail(?:ed|ures?))\b"
@@ -60,8 +74,8 @@ class Outcome:
     Attributes:
         text: The readable text; of a JSON envelope, the text inside it.
         exit_code: As the envelope or the text tells it, or None.
-        failure: The last line that tells of a failure, or nothing.
-        fields: The envelope, empty when the result is plain text.
+        failure: The last line that reports a failure, or nothing.
+        fields: The envelope, empty when the result is plain text; rows alone are its `results`.
     """
 
     text: str
@@ -73,6 +87,11 @@ class Outcome:
     def lines(self) -> int:
         """Number of lines."""
         return self.text.count("\n") + (bool(self.text) and not self.text.endswith("\n"))
+
+    def size(self, unit: str = "lines") -> str:
+        """Return how much came back: lines, or characters where one line holds it all."""
+        is_one_line = self.lines == 1 and len(self.text) > 2 * _PART_CHARS
+        return f"{len(self.text):,} characters" if is_one_line else f"{self.lines:,} {unit}"
 
 
 def one_liner(
@@ -100,7 +119,10 @@ def one_liner(
 
 def subject_of(arguments: Mapping[str, Any]) -> str:
     """Return what a call is about in a few words: a path, a command, a query; or nothing."""
-    return _part(path_of(arguments) or _first(arguments, *_SUBJECT_KEYS), _SHORT_PART_CHARS)
+    path = path_of(arguments)
+    if path:
+        return _path(path, _SHORT_PART_CHARS)
+    return _part(_first(arguments, *_SUBJECT_KEYS), _SHORT_PART_CHARS) or _shown(arguments)
 
 
 def outcome_of(text: str) -> Outcome:
@@ -112,29 +134,37 @@ def outcome_of(text: str) -> Outcome:
     if code is None:
         code = _exit_code(inner)
     error = next((v for k in ("error", "stderr") if isinstance(v := fields.get(k), str) and v), "")
-    failure = _part(error[-_PART_CHARS * 4 :].strip().rpartition("\n")[2]) or _failure(inner)
+    failure = _part(error[-_EDGE_CHARS:].strip().rpartition("\n")[2])
+    if not failure and code:
+        failure = _failure(inner, _FAILURE) or _failure(inner, _ANY)
+    elif not failure and code is None:
+        failure = _failure(inner, _REPORT)
     return Outcome(inner, code, failure, fields)
 
 
 def has_failed(text: str) -> bool:
-    """Return whether a result may tell of a failure; when in doubt, yes."""
+    """Return whether a result may say that a call failed; when in doubt, yes.
+
+    Only its beginning counts: tools that edit files go on with the text that they have edited.
+    """
     fields = _envelope(text)
     if fields.get("success") is False or fields.get("error"):
         return True
-    return bool(_FAILURE.search(_HARMLESS.sub("", text[:500])))
+    first, _, rest = _NAMES.sub("", _HARMLESS.sub("", text[:300].strip())).partition("\n")
+    return bool(_FAILURE.search(first if _SUCCESS.search(first) else f"{first}\n{rest}"))
 
 
 # ------------------------------------------------------------------------------- parts
 
 
 def _envelope(text: str) -> Mapping[str, Any]:
-    if len(text) > _LARGEST_JSON or not text[:200].lstrip().startswith("{"):
+    if len(text) > _LARGEST_JSON or not text[:200].lstrip().startswith(("{", "[")):
         return {}
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    return value if isinstance(value, dict) else {}
+    return value if isinstance(value, dict) else {"results": value}
 
 
 def _exit_code(text: str) -> int | None:
@@ -142,10 +172,10 @@ def _exit_code(text: str) -> int | None:
     return int(found[-1][0] or found[-1][1]) if found else None
 
 
-def _failure(text: str) -> str:
+def _failure(text: str, wanted: re.Pattern[str]) -> str:
     """Return the last line that tells of a failure, or nothing."""
     for line in reversed(text[-_EDGE_CHARS:].splitlines()[-200:]):
-        if _FAILURE.search(_HARMLESS.sub("", line[:1_000])):
+        if wanted.search(_HARMLESS.sub("", line[:500])):
             return _part(line)
     return ""
 
@@ -159,6 +189,20 @@ def _part(value: object, limit: int = _PART_CHARS) -> str:
             value = type(value).__name__
     text = " ".join(value[: 4 * limit].split())
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _path(path: str, limit: int = _PART_CHARS) -> str:
+    """Return a path; of a long one the end, where its name is."""
+    text = " ".join(path[-4 * limit :].split())
+    return text if len(path) <= limit else f"…{text[1 - limit :]}"
+
+
+def _shown(arguments: Mapping[str, Any]) -> str:
+    """Return the first two arguments with their names."""
+    return ", ".join(
+        f"{_part(key, 30)}={_part(value, _SHORT_PART_CHARS)}"
+        for key, value in list(arguments.items())[:2]
+    )
 
 
 def _first(arguments: Mapping[str, Any], *keys: str) -> str:
@@ -181,14 +225,13 @@ def _title(outcome: Outcome) -> str:
 def _terminal(arguments: Mapping[str, Any], outcome: Outcome) -> str:
     command = _first(arguments, "command", "cmd", "script", "code", "input")
     code = "" if outcome.exit_code is None else f", exit {outcome.exit_code}"
-    failed = _failed(outcome, "last error") if outcome.exit_code != 0 else ""
-    return f"`{command}`{code}, {outcome.lines:,} lines{failed}"
+    return f"`{command}`{code}, {outcome.size()}{_failed(outcome, 'last error')}"
 
 
 def _read(arguments: Mapping[str, Any], outcome: Outcome) -> str:
     start = _first(arguments, "offset", "start_line", "line_start", "view_range", "start")
     place = path_of(arguments) or _first(arguments, "paths", "files", "file_paths")
-    return f"{_part(place)}{f' from {start}' if start else ''}, {len(outcome.text):,} characters"
+    return f"{_path(place)}{f' from {start}' if start else ''}, {len(outcome.text):,} characters"
 
 
 def _write(arguments: Mapping[str, Any], outcome: Outcome) -> str:
@@ -196,17 +239,19 @@ def _write(arguments: Mapping[str, Any], outcome: Outcome) -> str:
     content = next((v for key in keys if isinstance(v := arguments.get(key), str) and v), "")
     size = f", {Outcome(content).lines:,} lines" if content else ""
     mode = _first(arguments, "mode", "command")
-    shown = f"{_part(path_of(arguments))}{size}{f', {mode}' if mode else ''}"
-    return f"{shown}{_failed(outcome)}" or f"{len(outcome.text):,} characters"
+    failed = _failed(outcome) if has_failed(outcome.text) or outcome.fields.get("error") else ""
+    place = _path(path_of(arguments))
+    return f"{place}{size}{f', {mode}' if mode else ''}{failed}" or _other(arguments, outcome)
 
 
 def _search(arguments: Mapping[str, Any], outcome: Outcome) -> str:
     pattern = _first(arguments, "pattern", "query", "regex", "q", "search_term", "keyword", "name")
     place = path_of(arguments) or _first(arguments, "glob", "include", "scope")
-    return f"{pattern!r}{f' in {_part(place)}' if place else ''}, {_matches(outcome)}"
+    asked = repr(pattern) if pattern else _shown(arguments)
+    return f"{asked}{f' in {_path(place)}' if place else ''}, {_matches(outcome)}"
 
 
-def _matches(outcome: Outcome) -> str:
+def _matches(outcome: Outcome, unit: str = "lines found") -> str:
     fields = outcome.fields
     counted = next((v for key in _COUNT_KEYS if type(v := fields.get(key)) is int), None)
     if counted is None:
@@ -217,12 +262,13 @@ def _matches(outcome: Outcome) -> str:
     if _NOTHING.match(outcome.text):
         return "nothing found"
     told = _COUNTED.search(outcome.text[:300])
-    return f"{told[1]} found" if told else f"{outcome.lines:,} lines found"
+    return f"{told[1]} found" if told else outcome.size(unit)
 
 
 def _list(arguments: Mapping[str, Any], outcome: Outcome) -> str:
-    place = path_of(arguments) or _first(arguments, "pattern", "glob")
-    return f"{_part(place) or '.'}, {outcome.lines:,} entries"
+    pattern = _first(arguments, "pattern", "glob")
+    asked = " in ".join(filter(None, [pattern, _path(path_of(arguments))]))
+    return f"{asked or _shown(arguments) or '.'}, {_matches(outcome, 'entries')}"
 
 
 def _web(arguments: Mapping[str, Any], outcome: Outcome) -> str:
@@ -244,7 +290,7 @@ def _code(arguments: Mapping[str, Any], outcome: Outcome) -> str:
     lines = [line for line in source[:_EDGE_CHARS].splitlines() if line.strip()]
     raised = _EXCEPTION.findall(outcome.text[-4_000:])
     shown = _part(lines[0]) if lines else _first(arguments, "input", "command")
-    return f"`{shown}`, {outcome.lines:,} lines of output" + (f", {raised[-1]}" if raised else "")
+    return f"`{shown}`, {outcome.size('lines of output')}" + (f", {raised[-1]}" if raised else "")
 
 
 def _action(arguments: Mapping[str, Any], outcome: Outcome) -> str:
@@ -257,11 +303,8 @@ def _action(arguments: Mapping[str, Any], outcome: Outcome) -> str:
 
 
 def _other(arguments: Mapping[str, Any], outcome: Outcome) -> str:
-    shown = ", ".join(
-        f"{_part(key, 30)}={_part(value, _SHORT_PART_CHARS)}"
-        for key, value in list(arguments.items())[:2]
-    )
-    return f"{shown or 'no arguments'}, {len(outcome.text):,} characters{_failed(outcome)}"
+    shown = _shown(arguments) or "no arguments"
+    return f"{shown}, {len(outcome.text):,} characters{_failed(outcome)}"
 
 
 _DESCRIBED: Mapping[str, Callable[[Mapping[str, Any], Outcome], str]] = {
