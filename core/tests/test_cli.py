@@ -114,6 +114,21 @@ def test_standard_input_and_output_work(place):
     assert "compressor" in done.stderr
 
 
+def test_page_holds_every_message_as_data_and_needs_no_network(place):
+    messages = [*conversation(), {"role": "user", "content": "</script><b>bold</b> <!-- x"}]
+    (place / "chat.json").write_text(json.dumps(messages))
+    run("compress", "chat.json", *WINDOW, "--report", "page.html")
+
+    page = (place / "page.html").read_text(encoding="utf-8")
+    data = json.loads(page.split("const DATA = ")[1].split(";\nconst $")[0])
+    assert len(data["messages"]) == len(messages)
+    assert {"kept", "handoff"} <= {m["fate"] for m in data["messages"]}
+    assert data["messages"][-1]["text"] == "</script><b>bold</b> <!-- x"
+    assert page.count("</script>") == 1
+    assert "http://" not in page.replace(json.dumps(data), "")
+    assert "default-src 'none'" in page
+
+
 def test_dry_run_writes_and_keeps_nothing(place):
     before = sorted(place.rglob("*"))
     out = run("compress", "chat.json", *WINDOW, "--dry-run", "--out", "short.json").stdout

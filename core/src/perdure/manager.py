@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from perdure.parts import SessionParts
     from perdure.protocols import BlobStore, WireCopy
     from perdure.registry import EngineHooks
+    from perdure.transcript import Entry
     from perdure.types import ModelInfo
 
 P = ParamSpec("P")
@@ -124,6 +125,10 @@ class EngineSession:
             counter.count_message(entry.message, entry.digest) for entry in view.sent.entries()
         )
         return total + (counter.count_tools(tools) if tools else 0)
+
+    def count_message(self, entry: Entry) -> int:
+        """Return the tokens of one entry of a view or transcript."""
+        return self._parts.counter.count_message(entry.message, entry.digest)
 
     def budget(self, tools: Sequence[ToolSchema | Mapping[str, Any]] = ()) -> Budget:
         """Return the numbers that decide, for the current model and these tools."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 @click.option("--format", "format_", help="openai, responses, anthropic or claude-code.")
 @click.option("--focus", help="Topic to keep best.")
 @click.option("--out", help="Where the shorter session is written; - for standard output.")
+@click.option("--report", "page_file", help="Write an HTML page that shows what happened.")
 @click.option("--force", is_flag=True, help="Let --out replace the input file.")
 @click.option("--dry-run", is_flag=True, help="Show what would happen; nothing is written or kept.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
@@ -49,6 +50,7 @@ def compress(ctx: click.Context, /, file: str, **options: Any) -> None:  # noqa:
     limits = {"max_bytes": options["max_bytes"]} if options["max_bytes"] else {}
     parsed = formats.read(file, format=options["format_"], **limits)
     target = None if options["dry_run"] else _target(file, options["out"], force=options["force"])
+    page_file = _target(file, options["page_file"], force=False)
     loaded = _configured(options)
     with _opened(parsed, loaded, options) as session:
         result = session.compress(
@@ -61,6 +63,10 @@ def compress(ctx: click.Context, /, file: str, **options: Any) -> None:  # noqa:
         report = as_object(session, parsed, result)
         if target is not None:
             _write(target, _dumped(parsed, result))
+        if page_file is not None:
+            from perdure.cli.page import page
+
+            _write(page_file, page(session, session.current, report))
         if options["as_json"]:
             click.echo(json.dumps(report, ensure_ascii=True), err=target == "-")
         else:
@@ -104,10 +110,10 @@ def _target(file: str, out: str | None, *, force: bool) -> str | Path | None:
 
     path = Path(out)
     if not force and file != "-" and path.exists() and path.samefile(file):
-        text = f"--out {out!r} is the input file; name another one, or add --force to replace it"
+        text = f"output {out!r} is the input file; name another one, or add --force to replace it"
         raise click.UsageError(text)
     if path.is_dir() or not path.parent.is_dir():
-        text = f"--out {out!r}: {'a directory' if path.is_dir() else 'no such directory'}"
+        text = f"output {out!r}: {'a directory' if path.is_dir() else 'no such directory'}"
         raise click.UsageError(text)
     return path
 
