@@ -34,8 +34,8 @@ def page(session: EngineSession, view: View, report: dict[str, Any]) -> str:
         "sent": [_sent(session, view, index) for index in range(len(view))],
     }
     template = resources.files("perdure.cli").joinpath("page.html").read_text(encoding="utf-8")
-    # `</` would close the script element, wherever it stands in a text.
-    text = json.dumps(data, ensure_ascii=True).replace("</", "<\\/").replace("<!--", "<\\!--")
+    # A `<` in a text could close the script element; written as an escape it cannot.
+    text = json.dumps(data, ensure_ascii=True).replace("<", "\\u003c")
     return template.replace(PLACE, text)
 
 
