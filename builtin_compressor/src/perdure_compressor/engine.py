@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 MIN_GAIN_SHARE = 0.02
 """A compaction that frees less than this share of the room is not worth a new prefix."""
 
+COUNTING = (Trigger.PREFLIGHT, Trigger.GATEWAY)
+"""Triggers that rest on our own count: a list that is at its target has nothing to gain."""
+
 
 class Compressor:
     """Protected head, one handoff, verbatim tail."""
@@ -51,6 +54,8 @@ class Compressor:
         refuse_the_impossible(work, budget)
         carried = self._carried(messages)
         is_settled = bool(carried.handoff) and carried.length == len(messages.transcript)
+        if trigger in COUNTING:
+            is_settled = is_settled or work.request_tokens(budget) <= budget.target_tokens
         if trigger is Trigger.OVERFLOW:
             budget = harder(budget, work)
         elif is_settled:
