@@ -56,6 +56,16 @@ def test_text_cut_twice_has_one_mark_that_counts_both_cuts():
     assert int(count.replace(",", "")) == len(LINES) - len(before) - len(after)
 
 
+def test_text_that_ends_with_a_mark_keeps_it_and_counts_on():
+    shortened = f"{LINES}\n⟦1,000 characters left out, {REF}⟧"
+
+    (made,) = relieved([tool(shortened)], 10_000)
+
+    before, count, after = MARK.split(f"{made['content']}\n")
+    assert after.strip() == ""
+    assert int(count.replace(",", "")) == 1_000 + len(LINES) - len(before)
+
+
 @pytest.mark.parametrize("name", ["AskUserQuestion", "clarify"])
 def test_answer_of_the_user_to_a_question_tool_is_never_cut(name):
     asked = {"id": "a", "function": {"name": name, "arguments": "{}"}}
