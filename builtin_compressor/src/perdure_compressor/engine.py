@@ -13,6 +13,7 @@ from perdure.types import Budget, Compression, EngineContext, Trigger
 from perdure_compressor import assemble, record
 from perdure_compressor import plan as plans
 from perdure_compressor.draft import Draft, make_draft
+from perdure_compressor.entry import shrunk_messages
 from perdure_compressor.options import Options
 from perdure_compressor.prune import prune, relieve
 from perdure_compressor.record import Carried
@@ -20,7 +21,10 @@ from perdure_compressor.summary import Summary, Wishes, make_summary
 from perdure_compressor.working import Working, ref_maker
 
 if TYPE_CHECKING:
-    from perdure.transcript import View
+    from collections.abc import Sequence
+
+    from perdure.messages import Message
+    from perdure.transcript import Transcript, View
 
 MIN_GAIN_SHARE = 0.02
 """A compaction that frees less than this share of the room is not worth a new prefix."""
@@ -39,6 +43,22 @@ class Compressor:
         self._context = context
         self._options: Options = context.options
         self._kinds = KINDS.extended(self._options.tool_kinds)
+
+    def on_messages(
+        self, messages: Sequence[Message], history: Transcript
+    ) -> Sequence[Message] | None:
+        """Shorten large results before they are first sent."""
+        if not self._options.shrink_on_entry:
+            return None
+        return shrunk_messages(
+            messages,
+            history,
+            kinds=self._kinds,
+            limits=self._options.entry_limit_tokens,
+            counter=self._context.counter,
+            store=self._context.blobs.put_message,
+            names_tools=self._context.dispatches_tools,
+        )
 
     def compress(
         self,

@@ -33,6 +33,15 @@ class Options(BaseModel):
         description="What happens when the summary model fails: the extractive digest stands in, "
         "or nothing is changed.",
     )
+    shrink_on_entry: bool = Field(
+        default=True,
+        description="Whether large tool results are shortened before they are first sent.",
+    )
+    entry_limit_tokens: dict[str, int] = Field(
+        default_factory=dict,
+        description="Tokens that a result may have, by kind of tool, over the defaults: 8,000 for "
+        "read, 1,000 for all others, never for question, todo and memory (0).",
+    )
     tool_kinds: dict[str, list[str]] = Field(
         default_factory=dict,
         description="Further tool names by kind, such as `terminal: [my_shell]`; patterns with * "
