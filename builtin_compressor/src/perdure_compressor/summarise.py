@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from perdure.errors import SummarizerError
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 # Tokenisers differ; a slice stays this far below the window that the model states.
 WINDOW_SHARE = 0.85
 MIN_SLICE_TOKENS = 200
+# The answer, and the record that it becomes, leave most of a small window to the transcript.
+ANSWER_SHARE = 0.15
+MIN_ANSWER_TOKENS = 100
 MAX_RESLICES = 3
 UNKNOWN_WINDOW_TOKENS = 128_000
 
@@ -76,12 +79,15 @@ def summarise(task: SummaryTask, complete: Completer, counter: TokenCounter) -> 
         except SummarizerError as error:  # noqa: PERF203 - three rounds at most
             if error.failure != "overflow" or attempt == MAX_RESLICES:
                 raise
-            window //= 2
+            # The window that was stated or assumed may be far above what was sent and refused.
+            window = min(window, call.refused_tokens) // 2
     raise AssertionError  # the loop returns or raises
 
 
 def _within(task: SummaryTask, call: _Caller, window: int) -> ModelSummary:
     """Summarise with no request larger than the window: at once, or slice by slice."""
+    limit = max(MIN_ANSWER_TOKENS, int(ANSWER_SHARE * window))
+    task = replace(task, max_tokens=min(task.max_tokens, limit))
     ask = summary_ask(
         "",
         nonce=call.nonce,
@@ -122,6 +128,12 @@ class _Caller:
         self.counter = counter
         self.deadline = deadline
         self.nonce = secrets.token_hex(8)
+        self.last = Ask("", "")
+
+    @property
+    def refused_tokens(self) -> int:
+        """Tokens of the last question."""
+        return self.count(self.last)
 
     def count(self, ask: Ask) -> int:
         return sum(self.counter.count_message(message) for message in ask.messages)
@@ -152,6 +164,7 @@ class _Caller:
         if left_s <= 0:
             text = "the deadline for the summary has passed; raise summary_timeout_s"
             raise SummarizerError(text, failure="timeout")
+        self.last = question
         answer = self.complete(
             CompletionRequest(
                 messages=question.messages, max_output_tokens=max_tokens, timeout_s=left_s
