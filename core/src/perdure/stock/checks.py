@@ -47,7 +47,8 @@ _ORDER = re.compile(
 # What a model must not invent: urls, paths, hashes, identifiers with digits, numbers that matter.
 _NAME = re.compile(
     r"https?://[^\s<>()\[\]\"'`,;]{3,300}"
-    r"|(?<![\w./-])(?:[\w.-]{1,80}/){1,20}[\w.-]{1,80}"
+    r"|(?<![\w./-])/?(?:[\w.-]{1,80}/){1,20}[\w.-]{1,80}"
+    r"|\b[A-Za-z]:\\(?:[\w.-]{1,80}\\){0,20}[\w.-]{1,80}"
     r"|\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b"
     r"|\b[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}\b"
     r"|(?<![\w.])[0-9][0-9,._]{0,20}[0-9](?![\w])",
