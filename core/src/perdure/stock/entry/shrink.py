@@ -28,6 +28,7 @@ DEFAULT_LIMITS: Limits = {
 }
 CHARS_PER_TOKEN = 3.2
 MIN_SAVED_SHARE = 0.2
+MARK_PLACE = 0.6
 ROUNDS = 5
 _DIFF = re.compile(r"^(?:diff --git |@@ -\d|--- a/|\+\+\+ b/)", re.MULTILINE)
 _FOUND = re.compile(r"^[^\s:][^:\n]{0,200}:\d+[:-]", re.MULTILINE)
@@ -74,13 +75,19 @@ def shrunk(  # noqa: PLR0913 - one argument per thing that decides
     short = fitted(text, way_for(kind, text), limit, counter)
     if short is None or len(short) > (1 - MIN_SAVED_SHARE) * len(text):
         return None
-    ref = ref_of()
     hint = " context_recall shows all of it" if names_tools else ""
-    left_out = max(1, len(text) - len(short))
+    mark = f"⟦{len(text) - len(short):,} characters left out, {ref_of()}⟧{hint}"
     changed = copy_message(result)
-    marked = f"{short}\n⟦{left_out:,} characters left out, {ref}⟧{hint}"
-    changed["content"] = _with_text(result, marked)
+    changed["content"] = _with_text(result, _marked(short, mark))
     return changed
+
+
+def _marked(short: str, mark: str) -> str:
+    """Return the text with its mark between two lines, so that a later cut keeps both ends."""
+    at = short.rfind("\n", 0, int(len(short) * MARK_PLACE))
+    if at < 0:
+        return f"{short}\n{mark}"
+    return f"{short[:at]}\n{mark}{short[at:]}"
 
 
 def _with_text(result: Message, text: str) -> Any:  # noqa: ANN401 - text or parts
