@@ -17,6 +17,7 @@ from perdure.stock.kinds import KINDS
 from perdure.tokens import counter_for
 from perdure_compressor.prune import prune, relieve
 from perdure_compressor.prune.arguments import shortened
+from perdure_compressor.prune.pressure import middle_out
 
 COUNTER = counter_for("gpt-4o")
 RANDOM = random.Random(5)
@@ -393,3 +394,16 @@ def test_very_large_text_is_cut_quickly():
     made, _ = relieved(messages, COUNTER.count_message(messages[1]) - 1_000)
 
     assert len(made[1]["content"]) < 20_000
+
+
+@pytest.mark.parametrize("hint", ["", " context_recall shows all of it"])
+def test_result_shortened_on_entry_keeps_its_last_lines_when_it_is_cut_again(hint):
+    lines = "\n".join(f"line {n} of the log" for n in range(2_000))
+    text = f"{lines}\nLAST LINE\n⟦90,000 characters left out, ref:0123456789ab⟧{hint}"
+
+    cut = middle_out(text, 2_000, "ref:0123456789ab")
+
+    assert cut.startswith("line 0 of")
+    assert cut.rstrip().endswith("LAST LINE")
+    assert cut.count("characters left out") == 1
+    assert len(cut) < 2_200

@@ -78,10 +78,14 @@ def middle_mark(chars: int, ref: str) -> str:
 
 
 def split_middle(text: str) -> tuple[str, int, str]:
-    """Return head, characters left out before, and tail; without a mark all of it is head."""
+    """Return head, characters left out before, and tail.
+
+    All of it is head where there is no mark, or where the mark closes the text.
+    """
     found = _RELIEVED.search(text)
     if found is None:
         return text, 0, ""
     left_out = int(found[1].replace(",", ""))
     before, after = text[: found.start()], text[found.end() :]
-    return before.removesuffix("\n"), left_out, after.removeprefix("\n")
+    tail = after.removeprefix("\n") if after.startswith("\n") else ""
+    return before.removesuffix("\n"), left_out, tail

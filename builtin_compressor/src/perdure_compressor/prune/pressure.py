@@ -120,9 +120,9 @@ def middle_out(text: str, kept_chars: int, ref: str) -> str:
     A text that was cut before keeps one mark, which then counts both cuts.
     """
     before, left_out, after = split_middle(text)
-    if not left_out:
-        middle = int(len(text) * HEAD_SHARE)
-        before, after = text[:middle], text[middle:]
+    if not after:
+        middle = int(len(before) * HEAD_SHARE)
+        before, after = before[:middle], before[middle:]
     head = int(kept_chars * HEAD_SHARE)
     start, end = _first_lines(before, head), _last_lines(after, kept_chars - head)
     gone = len(before) + len(after) - len(start) - len(end)
