@@ -13,7 +13,8 @@ from perdure.stock.kinds import KINDS, kind_of, path_of
     ("name", "kind"),
     [
         *((n, "terminal") for n in ("bash", "Bash", "shell", "run_command", "terminal",
-                                    "execute_bash", "exec_command", "local_shell_call")),
+                                    "execute_bash", "exec_command", "local_shell_call",
+                                    "run_shell", "run_in_terminal", "start_process", "process")),
         *((n, "read") for n in ("Read", "read_file", "readFile", "view_file", "open_file")),
         *((n, "edit") for n in ("Edit", "str_replace_editor", "apply_patch", "MultiEdit")),
         *((n, "write") for n in ("Write", "write_file", "create_file")),
@@ -21,10 +22,15 @@ from perdure.stock.kinds import KINDS, kind_of, path_of
         *((n, "list") for n in ("Glob", "list_directory", "ls")),
         *((n, "web") for n in ("WebFetch", "web_search", "browser_navigate", "fetch_url")),
         *((n, "todo") for n in ("TodoWrite", "update_plan", "TaskUpdate")),
-        *((n, "question") for n in ("AskUserQuestion", "clarify", "ask_followup_question")),
+        *((n, "question") for n in ("AskUserQuestion", "clarify", "ask_followup_question",
+                                    "request_user_input", "get_user_input", "human_input", "ask",
+                                    "mcp__desk__ask_user", "prompt_user", "ask_for_approval")),
+        *((n, "code") for n in ("run_notebook_cell", "run_javascript", "python_repl")),
         *((n, "delegate") for n in ("Task", "delegate_task", "spawn_agent")),
         ("execute_code", "code"),
         ("mcp__jira__transition", "other"),
+        ("mcp__github__get_issue", "other"),
+        ("assign_task_to_user", "delegate"),
     ],
 )  # fmt: skip
 def test_kind_is_told_from_the_name(name, kind):
@@ -33,8 +39,9 @@ def test_kind_is_told_from_the_name(name, kind):
 
 @pytest.mark.parametrize(
     ("arguments", "kind"),
-    [({"command": "ls"}, "terminal"), ({"url": "x"}, "web"), ({"file_path": "x"}, "read")],
-)
+    [({"command": "ls"}, "terminal"), ({"url": "x"}, "web"), ({"file_path": "x"}, "read"),
+     ({"filePath": "x"}, "read"), ({"CommandLine": "ls"}, "terminal"), ({"oldString": "x"}, "edit")],
+)  # fmt: skip
 def test_arguments_tell_where_the_name_does_not(arguments, kind):
     assert kind_of("do_it", arguments) == kind
 
@@ -87,6 +94,9 @@ def test_words_that_say_little_decide_last(name, kind):
         ({"path": 7, "filename": "b.py"}, "b.py"),
         ({"input": "*** Begin Patch\n*** Update File: src/x.py\n@@"}, "src/x.py"),
         ({"diff": "--- a/src/y.py\n+++ b/src/y.py\n@@"}, "src/y.py"),
+        ({"filePath": "c.py"}, "c.py"),
+        ({"AbsolutePath": "/d.py", "StartLine": 3}, "/d.py"),
+        ({"relative_path": "e.py"}, "e.py"),
         ({"input": "no patch"}, ""),
         ({}, ""),
     ],

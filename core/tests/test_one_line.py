@@ -202,6 +202,14 @@ def test_kind_of_a_plugin_is_described_like_an_unknown_tool():
     assert "command=ls" in one_liner(call("bash", command="ls"), result("x"), kinds)
 
 
+def test_arguments_are_found_however_their_names_are_spelled():
+    read = one_liner(call("view_file", AbsolutePath="/src/a.py", StartLine=40), result("x" * 900))
+    ran = one_liner(call("run_command", CommandLine="make"), result("ok"))
+
+    assert read == "view_file: /src/a.py from 40, 900 characters"
+    assert ran == "run_command: `make`, 1 lines"
+
+
 def test_subject_is_the_path_or_what_was_asked():
     assert subject_of({"path": "a.py", "query": "x"}) == "a.py"
     assert subject_of({"query": "what is it"}) == "what is it"
@@ -235,3 +243,18 @@ def test_arguments_that_are_no_json_at_all_never_raise():
     made = {"function": {"name": "bash", "arguments": {"command": b"raw", "x": {1, 2}}}}
 
     assert one_liner(made, result("x")).startswith("bash: ")
+
+
+@pytest.mark.parametrize("arguments", [{(1, 2): 3}, {"a": {(1, 2): 3}}])
+def test_arguments_that_json_cannot_tell_never_raise(arguments):
+    made = {"function": {"name": "bash", "arguments": arguments}}
+
+    assert one_liner(made, result("x")).startswith("bash: ")
+
+
+def test_content_nested_without_end_never_raises():
+    content: list = []
+    for _ in range(20_000):
+        content = [{"content": content}]
+
+    assert one_liner(call("bash", command="x"), result(content)).startswith("bash: ")

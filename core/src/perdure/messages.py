@@ -108,7 +108,10 @@ def call_arguments(call: Mapping[str, Any]) -> str:
         arguments = call["custom"].get("input")
     if isinstance(arguments, str):
         return arguments
-    return "" if arguments is None else json.dumps(arguments, ensure_ascii=False, default=str)
+    try:
+        return "" if arguments is None else json.dumps(arguments, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):
+        return ""  # nothing that JSON can tell
 
 
 def parsed_arguments(call: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,15 +21,20 @@ PATTERNS: Patterns = (
     (
         "question",
         (
-            "*ask*user*",
+            "ask*user*",
+            "*_ask*user*",
             "*clarif*",
             "question",
             "*ask_human*",
             "*elicit*",
             "*confirm*user*",
-            "request_input",
+            "*request_input",
+            "*user_input*",
+            "*human_input*",
+            "*human_feedback*",
+            "ask_for_*",
+            "*prompt_user*",
             "ask_followup*",
-            "*askuser*",
         ),
     ),
     (
@@ -44,9 +49,10 @@ PATTERNS: Patterns = (
             "update_task",
             "update_plan",
             "checklist",
+            "task_tracker",
         ),
     ),
-    ("memory", ("memory", "remember", "memorize", "*save_note*", "recall")),
+    ("memory", ("memory", "memories", "remember", "memorize", "*save_note*", "recall")),
     (
         "delegate",
         (
@@ -74,6 +80,8 @@ PATTERNS: Patterns = (
             "repl",
             "*python_exec*",
             "jupyter",
+            "*notebook_cell*",
+            "javascript",
         ),
     ),
     (
@@ -89,6 +97,10 @@ PATTERNS: Patterns = (
             "*shell*",
             "*stdin*",
             "zsh",
+            "start_process",
+            "kill_process",
+            "*with_process*",
+            "*process_output*",
         ),
     ),
     ("edit", ("edit", "patch", "*str_replace*", "replace", "insert", "*apply_diff*", "editor")),
@@ -129,28 +141,38 @@ _WHOLE_NAMES = {
     "scroll_down": "read",
     "create": "write",
     "dir": "list",
+    "ask": "question",
+    "process": "terminal",
 }
 # Editors with one name for all they do say in the argument `command` what they do.
 _EDITOR_COMMANDS = {"view": "read", "create": "write"}
 _BY_ARGUMENTS: tuple[tuple[str, frozenset[str]], ...] = (
-    ("terminal", frozenset({"command", "cmd", "script"})),
-    ("edit", frozenset({"old_string", "old_str", "diff", "patch"})),
+    ("terminal", frozenset({"command", "cmd", "script", "commandline"})),
+    ("edit", frozenset({"oldstring", "oldstr", "diff", "patch"})),
     ("web", frozenset({"url", "urls"})),
     ("search", frozenset({"pattern", "query", "regex", "q"})),
     ("code", frozenset({"code"})),
-    ("read", frozenset({"file_path", "filepath", "filename"})),
+    ("read", frozenset({"filepath", "filename", "absolutepath"})),
 )
-_PATH_KEYS = (
-    "file_path",
-    "path",
+# Argument names in the spelling that `plain` gives them.
+PATH_KEYS = (
     "filepath",
+    "path",
     "filename",
     "file",
-    "target_file",
-    "notebook_path",
+    "targetfile",
+    "absolutepath",
+    "relativepath",
+    "relativeworkspacepath",
+    "notebookpath",
     "directory",
     "dir",
     "folder",
+    "directorypath",
+    "dirpath",
+    "searchpath",
+    "searchdirectory",
+    "uri",
 )
 _WORD_BREAK = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\s.\-/:]+")
 _PATCHED = re.compile(
@@ -203,7 +225,7 @@ def _by_name(patterns: Patterns, name: str) -> str:
 
 
 def _by_arguments(arguments: Mapping[str, Any]) -> str:
-    keys = {str(key).lower() for key in arguments}
+    keys = plain(arguments).keys()
     return next((kind for kind, marks in _BY_ARGUMENTS if keys & marks), "other")
 
 
@@ -215,14 +237,24 @@ def kind_of(name: str, arguments: Mapping[str, Any]) -> str:
     return KINDS.kind_of(name, arguments)
 
 
+def plain(arguments: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return arguments by names without case, `_` and `-`, which agents spell as they like."""
+    return {
+        key.lower().replace("_", "").replace("-", ""): value
+        for key, value in arguments.items()
+        if isinstance(key, str)
+    }
+
+
 def path_of(arguments: Mapping[str, Any]) -> str:
     """Return the file or folder that a call names (for a patch: the first one), or nothing."""
-    for key in _PATH_KEYS:
-        value = arguments.get(key)
+    named = plain(arguments)
+    for key in PATH_KEYS:
+        value = named.get(key)
         if isinstance(value, str) and value:
             return value
     for key in _PATCH_KEYS:
-        value = arguments.get(key)
+        value = named.get(key)
         found = _PATCHED.search(value[:_PATCH_HEAD]) if isinstance(value, str) else None
         if found:
             return found["path"].strip()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from perdure.messages import call_name, content_text, parsed_arguments
-from perdure.stock.kinds import KINDS, Kinds, path_of
+from perdure.stock.kinds import KINDS, Kinds, path_of, plain
 
 MAX_LINE_CHARS = 300
 _PART_CHARS = 120
@@ -61,7 +61,15 @@ _SUBJECT_KEYS = (
     "command", "cmd", "script", "url", "urls", "query", "pattern", "regex", "q", "code",
     "description", "goal", "name", "key", "id", "ref",
 )  # fmt: skip
+_START_KEYS = (
+    "offset", "start_line", "start_line_one_indexed", "line_start", "view_range", "line_range",
+    "line_offset", "start", "pages", "page",
+)  # fmt: skip
 _BODY_KEYS = ("output", "stdout", "content", "text", "result", "answer", "summary")
+_CONTENT_KEYS = (
+    "content", "filetext", "contents", "newstring", "newstr", "text", "patch", "diff", "codeedit",
+    "filecontent", "codecontent", "replacementcontent", "replacement",
+)  # fmt: skip
 _EXIT_KEYS = ("exit_code", "exitCode", "returncode", "return_code")
 _COUNT_KEYS = ("total_count", "totalCount", "total", "count", "num_results", "numFiles")
 _ROW_KEYS = ("matches", "results", "files", "items", "entries")
@@ -108,7 +116,7 @@ def one_liner(
     name = " ".join(call_name(made).split()) or "tool"
     name = name if len(name) <= _NAME_CHARS else name[: _NAME_CHARS - 1] + "…"
     arguments = parsed_arguments(made)
-    text = content_text(result.get("content")) if isinstance(result, Mapping) else ""
+    text = _text(result) if isinstance(result, Mapping) else ""
     kind = kinds.kind_of(call_name(made), arguments)
     if kind == "question":
         return f"{name}: answer: {' '.join(text.split())}"
@@ -155,6 +163,13 @@ def has_failed(text: str) -> bool:
 
 
 # ------------------------------------------------------------------------------- parts
+
+
+def _text(result: Mapping[str, Any]) -> str:
+    try:
+        return content_text(result.get("content"))
+    except RecursionError:
+        return ""
 
 
 def _envelope(text: str) -> Mapping[str, Any]:
@@ -206,7 +221,10 @@ def _shown(arguments: Mapping[str, Any]) -> str:
 
 
 def _first(arguments: Mapping[str, Any], *keys: str) -> str:
-    return next((_part(arguments[key]) for key in keys if arguments.get(key)), "")
+    """Return the first argument of these names that holds something, however it is spelled."""
+    named = plain(arguments)
+    wanted = (named.get(key.lower().replace("_", "")) for key in keys)
+    return next((_part(value) for value in wanted if value), "")
 
 
 def _failed(outcome: Outcome, label: str = "failed") -> str:
@@ -223,20 +241,20 @@ def _title(outcome: Outcome) -> str:
 
 
 def _terminal(arguments: Mapping[str, Any], outcome: Outcome) -> str:
-    command = _first(arguments, "command", "cmd", "script", "code", "input")
+    command = _first(arguments, "command", "cmd", "command_line", "script", "code", "input")
     code = "" if outcome.exit_code is None else f", exit {outcome.exit_code}"
     return f"`{command}`{code}, {outcome.size()}{_failed(outcome, 'last error')}"
 
 
 def _read(arguments: Mapping[str, Any], outcome: Outcome) -> str:
-    start = _first(arguments, "offset", "start_line", "line_start", "view_range", "start")
+    start = _first(arguments, *_START_KEYS)
     place = path_of(arguments) or _first(arguments, "paths", "files", "file_paths")
     return f"{_path(place)}{f' from {start}' if start else ''}, {len(outcome.text):,} characters"
 
 
 def _write(arguments: Mapping[str, Any], outcome: Outcome) -> str:
-    keys = ("content", "file_text", "contents", "new_string", "new_str", "text", "patch", "diff")
-    content = next((v for key in keys if isinstance(v := arguments.get(key), str) and v), "")
+    named = plain(arguments)
+    content = next((v for key in _CONTENT_KEYS if isinstance(v := named.get(key), str) and v), "")
     size = f", {Outcome(content).lines:,} lines" if content else ""
     mode = _first(arguments, "mode", "command")
     failed = _failed(outcome) if has_failed(outcome.text) or outcome.fields.get("error") else ""
