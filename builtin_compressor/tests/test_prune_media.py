@@ -118,3 +118,44 @@ def test_newest_picture_of_the_user_stays_though_a_tool_showed_a_later_one():
 
     assert [edit.index for edit in edits] == [1]
     assert text_of(edits[0].message).startswith("[image removed: ")
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_data_address_inside_a_text_leaves_a_placeholder_and_every_word(role):
+    text = f"Look: ![plot]({URL}) and say what it shows."
+
+    made = without_media_of_old({"role": role, "content": text})
+    parts = without_media_of_old({"role": role, "content": [{"type": "text", "text": text}]})
+
+    before, after = made.split("[image removed: png, 3,000 bytes, sha256 ")
+    assert before == "Look: ![plot]("
+    assert after.endswith(", ref:3f9ac2d41b07]) and say what it shows.")
+    assert parts == [{"type": "text", "text": made}]
+    assert without_media_of_old({"role": role, "content": made}) == made
+
+
+def test_newest_picture_inside_a_text_of_the_user_stays():
+    assert without_media({"role": "user", "content": f"Look: {URL}"}) == f"Look: {URL}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "data:image/png;base64,iVBORw0KGgo= is how such an address begins",
+        "data:" * 2_000 + ";base64," * 2_000,
+        "data:image/png;base64 " + DATA,
+    ],
+)
+def test_words_about_data_addresses_stay(text):
+    assert without_media_of_old({"role": "user", "content": text}) == text
+
+
+@pytest.mark.parametrize("role", ["system", "developer"])
+def test_text_of_the_system_stays(role):
+    assert without_media_of_old({"role": role, "content": f"Logo: {URL}"}) == f"Logo: {URL}"
+
+
+def without_media_of_old(message: dict) -> object:
+    newest = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": URL}}]}
+    edits = media([message, newest], range(2), ref_of=lambda _: "ref:3f9ac2d41b07")
+    return edits[0].message["content"] if edits else message["content"]

@@ -92,6 +92,17 @@ def test_parts_that_are_not_text_stay_beside_a_cut_text():
     assert MARK.search(made["content"][0]["text"])
 
 
+def test_text_is_cut_in_its_place_behind_what_comes_first():
+    thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
+    told = {"type": "text", "text": LINES}
+
+    (made,) = relieved([{"role": "assistant", "content": [thought, told, told]}], 20_000)
+
+    assert made["content"][0] == thought
+    assert len(made["content"]) == 2
+    assert MARK.search(made["content"][1]["text"])
+
+
 def test_nested_parts_are_left_alone():
     messages = [tool([{"type": "tool_result", "content": [{"type": "text", "text": LINES}]}])]
 

@@ -75,9 +75,16 @@ def test_spelling_of_a_path_makes_no_difference():
         call(2, "read_file", {"path": "src/a.py"}, "File unchanged since the last read."),
         call(2, "read_file", {"path": "src/a.py", "offset": 40}, SECOND),
         call(2, "read_file", {"path": "src/a.py"}, "Error: permission denied"),
+        call(2, "read_file", {"path": "src/a.py"}, "Error: too large. " + "Read a part. " * 40),
+        call(2, "read_file", {"path": "src/a.py"}, SECOND, is_error=True),
+        call(2, "read_file", {"path": "src/a.py", "page": 2}, SECOND),
+        call(2, "mcp__github__get_file_contents", {"path": "src/a.py", "repo": "x"}, SECOND),
+        call(2, "mcp__github__create_file", {"path": "src/a.py", "repo": "x"}, "ok"),
+        call(2, "write_file", {"path": "src/a.py", "host": "web-2"}, "ok"),
     ],
     ids=["failed edit", "marked error", "json failure", "pending write", "other file", "short view",
-         "unchanged note", "other range", "failed read"],
+         "unchanged note", "other range", "failed read", "long failed read", "marked failed read",
+         "other page", "read of a repository", "write to a repository", "other host"],
 )  # fmt: skip
 def test_read_stays_when_nothing_later_surely_took_its_place(later):
     assert first_line([*READ, *later]) is None
@@ -122,3 +129,17 @@ def test_result_outside_of_what_may_be_pruned_is_only_looked_at():
     assert (
         first_line([*READ, *call(2, "read_file", {"path": "src/a.py"}, FIRST)], range(2, 4)) is None
     )
+
+
+def test_same_path_in_two_repositories_is_two_files():
+    name = "mcp__github__get_file_contents"
+    first = call(1, name, {"path": "a.py", "repo": "x"}, FIRST)
+
+    assert first_line([*first, *call(2, name, {"path": "a.py", "repo": "y"}, SECOND)]) is None
+    assert first_line([*first, *call(2, name, {"path": "a.py", "repo": "x"}, SECOND)])
+
+
+def test_remark_beside_a_read_makes_no_difference():
+    later = call(2, "read_file", {"filePath": "src/a.py", "explanation": "once more"}, SECOND)
+
+    assert "read again" in first_line([*READ, *later])

@@ -59,7 +59,8 @@ def placeholder(what: str, described: str, ref: str) -> str:
 
 def split_placeholders(text: str) -> tuple[str, list[str]]:
     """Return a text without placeholders of media, and the placeholders."""
-    return _PLACEHOLDER.sub("", text).strip(), _PLACEHOLDER.findall(text)
+    found = _PLACEHOLDER.findall(text)
+    return (_PLACEHOLDER.sub("", text).strip() if found else text), found
 
 
 def cut_mark(chars: int) -> str:

@@ -5,10 +5,18 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any
 
-from perdure.messages import Message, content_text, copy_message, images_in, is_result
+from perdure.messages import (
+    SYSTEM_ROLES,
+    Message,
+    content_text,
+    copy_message,
+    images_in,
+    is_result,
+)
 from perdure_compressor.prune.marks import Edit, placeholder
 
 _IMAGES = frozenset({"image", "image_url", "input_image"})
@@ -21,6 +29,10 @@ _FORMAT_KEYS = ("media_type", "mimeType", "mime_type", "format")
 _LONGEST_URL = 120
 # Shorter data costs less than its placeholder.
 _MIN_DATA_CHARS = 200
+_DATA_URL = re.compile(
+    r"data:([\w.+-]{1,60}/[\w.+-]{1,60})?(?:;[\w.+-]{1,40}=[\w.+-]{1,80}){0,3};base64,"
+    r"([A-Za-z0-9+/_-]{200,}={0,2})"
+)
 
 
 def media(
@@ -31,16 +43,13 @@ def media(
         (
             index
             for index in range(len(messages) - 1, -1, -1)
-            if messages[index].get("role") == "user" and images_in(messages[index])
+            if messages[index].get("role") == "user" and _shows_picture(messages[index])
         ),
         None,
     )
     edits: list[Edit] = []
     for index, message in enumerate(messages):
-        content = message.get("content")
-        if index not in prunable or index == newest or not isinstance(content, list):
-            continue
-        if _holds_media(content):
+        if index in prunable and index != newest and _holds_media(message):
             edits.append(Edit(index, _without_media(message, ref_of(index)), "media"))
     return edits
 
@@ -56,16 +65,44 @@ def placeholder_of(part: Mapping[str, Any], ref: str) -> str | None:
     what = "image" if kind in _IMAGES else _what(kind, form)
     if not data:
         return placeholder(what, f"remote {_plain(url)}".strip(), ref)
+    return _described(what, form, data, ref)
+
+
+def _described(what: str, form: str, data: str, ref: str) -> str:
     raw = _decoded(data)
     digest = hashlib.sha256(raw).hexdigest()[:8]
     name = _plain(form.rpartition("/")[2]) or what
     return placeholder(what, f"{name}, {len(raw):,} bytes, sha256 {digest}", ref)
 
 
-def _holds_media(content: Sequence[Any]) -> bool:
+def _shows_picture(message: Message) -> bool:
+    if images_in(message):
+        return True
+    return any(
+        (found[1] or "").startswith("image/") for found in _DATA_URL.finditer(_told(message))
+    )
+
+
+def _told(message: Message) -> str:
+    """Return the text in which data is looked for: long results become lines, whatever they hold.
+
+    Looking for the mark first keeps texts without any cheap.
+    """
+    text = "" if is_result(message) else content_text(message.get("content"))
+    return text if ";base64," in text else ""
+
+
+def _holds_media(message: Message) -> bool:
+    content = message.get("content")
+    if isinstance(content, list) and _has_media_part(content):
+        return True
+    return message.get("role") not in SYSTEM_ROLES and bool(_DATA_URL.search(_told(message)))
+
+
+def _has_media_part(content: Sequence[Any]) -> bool:
     return any(
         placeholder_of(part, "") is not None
-        or (isinstance(part.get("content"), list) and _holds_media(part["content"]))
+        or (isinstance(part.get("content"), list) and _has_media_part(part["content"]))
         for part in content
         if isinstance(part, dict)
     )
@@ -73,7 +110,11 @@ def _holds_media(content: Sequence[Any]) -> bool:
 
 def _without_media(message: Message, ref: str) -> Message:
     changed = copy_message(message)
-    parts = _replaced(changed["content"] or (), ref)
+    content = changed["content"]
+    if isinstance(content, str):
+        changed["content"] = _without_data(content, ref)
+        return changed
+    parts = _replaced(content or (), ref, in_text=not is_result(message))
     texts = [part.get("text") for part in parts if isinstance(part, dict)]
     is_plain = len(texts) == len(parts) and all(isinstance(text, str) for text in texts)
     # OpenAI's tool messages hold text only.
@@ -81,17 +122,31 @@ def _without_media(message: Message, ref: str) -> Message:
     return changed
 
 
-def _replaced(content: Sequence[Any], ref: str) -> list[Any]:
+def _replaced(content: Sequence[Any], ref: str, *, in_text: bool) -> list[Any]:
     parts: list[Any] = []
     for part in content:
         made = placeholder_of(part, ref) if isinstance(part, dict) else None
         if made is not None:
             parts.append({"type": "text", "text": made})
+        elif isinstance(part, str):
+            parts.append(_without_data(part, ref) if in_text else part)
         elif isinstance(part, dict) and isinstance(part.get("content"), list):
-            parts.append({**part, "content": _replaced(part["content"], ref)})
+            parts.append({**part, "content": _replaced(part["content"], ref, in_text=in_text)})
+        elif in_text and isinstance(part, dict) and isinstance(part.get("text"), str):
+            parts.append({**part, "text": _without_data(part["text"], ref)})
         else:
             parts.append(part)
     return parts
+
+
+def _without_data(text: str, ref: str) -> str:
+    """Return a text with its `data:` addresses replaced."""
+
+    def shown(found: re.Match[str]) -> str:
+        form = found[1] or ""
+        return _described(_what("", form), form, found[2], ref)
+
+    return _DATA_URL.sub(shown, text) if ";base64," in text else text
 
 
 def _payload(part: Mapping[str, Any]) -> tuple[str, str, str]:

@@ -150,7 +150,15 @@ def _is_nested(content: Any) -> bool:  # noqa: ANN401 - content of any shape
 
 
 def _with_text(content: Any, text: str) -> Any:  # noqa: ANN401 - content of any shape
+    """Return content with one text where its first one stood; all that is no text stays."""
     if not isinstance(content, list):
         return text
-    others = [p for p in content if isinstance(p, dict) and not isinstance(p.get("text"), str)]
-    return [{"type": "text", "text": text}, *others]
+    parts: list[Any] = []
+    is_placed = False
+    for part in content:
+        if not content_text([part]):
+            parts.append(part)
+        elif not is_placed:
+            parts.append({"type": "text", "text": text})
+            is_placed = True
+    return parts

@@ -14,7 +14,7 @@ from perdure.messages import (
     pair,
     parsed_arguments,
 )
-from perdure.stock.kinds import Kinds, path_of, same_path
+from perdure.stock.kinds import PATH_KEYS, Kinds, path_of, plain, same_path
 from perdure.stock.one_line import has_failed, subject_of
 from perdure_compressor.prune.marks import Edit, is_pruned, is_worth_it, stub
 
@@ -22,15 +22,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
 MIN_CHARS = 200
-_RANGE_KEYS = ("offset", "limit", "start_line", "end_line", "view_range", "line_start", "line_end")
+# Arguments that change nothing of what is read, in the spelling of `plain`.
+_REMARKS = frozenset({"description", "explanation", "reason", "thought", "toolsummary"})
+# Arguments that tell in which of many places a path is meant.
+_PLACES = frozenset(
+    {"owner", "repo", "repository", "project", "branch", "ref", "sha", "commit", "tag", "bucket"}
+    | {"host", "server", "machine", "container", "sandbox", "cwd", "workdir", "root", "workspace"}
+)
 
 Call = tuple[dict[str, Any], int]
 
 
 def calls_with_results(messages: Sequence[Message]) -> Iterator[Call]:
-    """Yield each call that has a result, with the index of the result."""
+    """Yield each call that has a result, with the index of the result.
+
+    For a result without a call, the call is made of what the result tells: a name or nothing.
+    """
     for unit in group(messages):
-        if unit.kind == "calls":
+        if unit.kind == "orphan":
+            yield {"function": {"name": messages[unit.first].get("name")}}, unit.first
+        elif unit.kind == "calls":
             for call, result in pair(messages, unit):
                 if result is not None:
                     yield call, result
@@ -57,11 +68,11 @@ def repeats(
             continue
         name, arguments = call_name(call), parsed_arguments(call)
         kind = kinds.kind_of(name, arguments)
-        keys = _keys(kind, arguments, text)
+        keys = _keys(kind, name, arguments, text)
         why = next((later[key] for key in keys if key in later), None)
         if why and index in prunable and isinstance(message.get("content"), str):
             subject = subject_of(arguments)
-            about = f"{name[:60]} {subject}".strip()
+            about = f"{name[:60] or 'tool'} {subject}".strip()
             line = f"{about}: {len(text):,} characters, {why(subject)}"
             if is_worth_it(text, line) and kind != "question":
                 changed = copy_message(message)
@@ -72,30 +83,31 @@ def repeats(
     return edits[::-1]
 
 
-def _keys(kind: str, arguments: Mapping[str, Any], text: str) -> list[object]:
+def _keys(kind: str, name: str, arguments: Mapping[str, Any], text: str) -> list[object]:
     """Return what makes a result the same as, or older than, another one."""
     if len(text) < MIN_CHARS:
         return []
-    path = same_path(path_of(arguments))
-    read: list[object] = []
-    if kind == "read" and path:
-        read = [("read", path, _span(arguments)), ("changed", path)]
-    return [("text", text), *read]
+    place = _place(name, arguments)
+    if kind != "read" or place is None:
+        return [("text", text)]
+    return [("text", text), ("read", place, _span(arguments)), ("changed", place)]
 
 
 def _supersedes(
     kind: str, name: str, arguments: Mapping[str, Any], message: Message, text: str
 ) -> Iterator[tuple[object, Callable[[str], str]]]:
     """Yield what a result makes old, with what is said there, given the subject of the old call."""
-    path = same_path(path_of(arguments))
-    said = partial(_said, name[:60], subject_of(arguments))
+    said = partial(_said, name[:60] or "tool", subject_of(arguments))
     if len(text) >= MIN_CHARS:
         yield ("text", text), partial(said, "the same as what a later {} returned")
-        if kind == "read" and path:
-            yield ("read", path, _span(arguments)), partial(said, "read again by a later {}")
-    # A write that failed changed nothing, and a reason that is not certain is not given.
-    if kind in ("write", "edit") and path and not (message.get("is_error") or has_failed(text)):
-        yield ("changed", path), partial(said, "changed since by a later {}")
+    place = _place(name, arguments)
+    # What failed took no place, and a reason that is not certain is not given.
+    if place is None or message.get("is_error") or has_failed(text):
+        return
+    if kind == "read" and len(text) >= MIN_CHARS:
+        yield ("read", place, _span(arguments)), partial(said, "read again by a later {}")
+    if kind in ("write", "edit"):
+        yield ("changed", place), partial(said, "changed since by a later {}")
 
 
 def _said(name: str, subject: str, sentence: str, old_subject: str) -> str:
@@ -103,5 +115,17 @@ def _said(name: str, subject: str, sentence: str, old_subject: str) -> str:
     return sentence.format(f"{name}{other}")
 
 
-def _span(arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(str(arguments.get(key)) for key in _RANGE_KEYS)
+def _place(name: str, arguments: Mapping[str, Any]) -> tuple[object, ...] | None:
+    """Return what tells one file from all others; servers may have files of the same path."""
+    path = same_path(path_of(arguments))
+    if not path:
+        return None
+    named = plain(arguments)
+    where = sorted((key, str(named[key])) for key in _PLACES & named.keys())
+    return (name.rpartition("__")[0], path, *where)
+
+
+def _span(arguments: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Return the part of a file that is asked for: all arguments but path and remarks."""
+    told = {*PATH_KEYS, *_REMARKS}
+    return tuple(sorted((k, str(v)) for k, v in plain(arguments).items() if k not in told))
