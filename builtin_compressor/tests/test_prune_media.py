@@ -159,3 +159,8 @@ def without_media_of_old(message: dict) -> object:
     newest = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": URL}}]}
     edits = media([message, newest], range(2), ref_of=lambda _: "ref:3f9ac2d41b07")
     return edits[0].message["content"] if edits else message["content"]
+
+
+@pytest.mark.parametrize("role", [None, 7, [], {}, "unknown"])
+def test_role_that_is_none_never_raises_and_its_text_stays(role):
+    assert without_media_of_old({"role": role, "content": f"Look: {URL}"}) == f"Look: {URL}"

@@ -10,7 +10,6 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from perdure.messages import (
-    SYSTEM_ROLES,
     Message,
     content_text,
     copy_message,
@@ -84,11 +83,10 @@ def _shows_picture(message: Message) -> bool:
 
 
 def _told(message: Message) -> str:
-    """Return the text in which data is looked for: long results become lines, whatever they hold.
-
-    Looking for the mark first keeps texts without any cheap.
-    """
-    text = "" if is_result(message) else content_text(message.get("content"))
+    """Return the text in which data is looked for; of results long ones become lines anyway."""
+    is_talk = message.get("role") in ("user", "assistant")
+    text = content_text(message.get("content")) if is_talk else ""
+    # The mark is found much faster than the pattern that it is part of.
     return text if ";base64," in text else ""
 
 
@@ -96,7 +94,7 @@ def _holds_media(message: Message) -> bool:
     content = message.get("content")
     if isinstance(content, list) and _has_media_part(content):
         return True
-    return message.get("role") not in SYSTEM_ROLES and bool(_DATA_URL.search(_told(message)))
+    return bool(_DATA_URL.search(_told(message)))
 
 
 def _has_media_part(content: Sequence[Any]) -> bool:
@@ -114,7 +112,7 @@ def _without_media(message: Message, ref: str) -> Message:
     if isinstance(content, str):
         changed["content"] = _without_data(content, ref)
         return changed
-    parts = _replaced(content or (), ref, in_text=not is_result(message))
+    parts = _replaced(content or (), ref, in_text=bool(_told(message)))
     texts = [part.get("text") for part in parts if isinstance(part, dict)]
     is_plain = len(texts) == len(parts) and all(isinstance(text, str) for text in texts)
     # OpenAI's tool messages hold text only.
