@@ -16,6 +16,7 @@ from perdure.types import Reason, Trigger, TurnOutcome, Usage
 BROKEN_AT_START = [
     "import-broken",
     "exits",
+    "half-imported",
     "attribute-missing",
     "default-argument",
     "keyword-only",
@@ -23,9 +24,12 @@ BROKEN_AT_START = [
     "double-starred",
     "async",
     "misspelt",
+    "misspelt-should",
     "property",
     "no-compress",
+    "inherits",
     "old-api",
+    "new-api",
     "factory-raises",
     "wants-nothing",
 ]

@@ -53,16 +53,24 @@ def input_budget(context_length: int, max_tokens: int | None) -> int:
 
 
 def threshold_for(model: ModelInfo, settings: CompressionSettings) -> float:
-    """Return the threshold of the longest key that matches the model, else the general one."""
+    """Return the threshold whose key matches the most of the model's name, else the general one.
+
+    Of two keys that match equally much, the one that names the provider counts.
+    """
     name, provider = model.name.lower(), model.provider.lower()
-    best, threshold = -1, settings.threshold
+    best, threshold = (0, False), settings.threshold
     for key, value in settings.model_thresholds.items():
-        owner, colon, part = key.lower().rpartition(":")
-        fits = part in name and (not colon or owner == provider)
+        whole = key.lower()
+        owner, _, part = whole.partition(":")
         # A model's own name may hold a colon, as in `llama3:8b`.
-        fits = fits or (bool(colon) and key.lower() in name)
-        if fits and len(key) > best:
-            best, threshold = len(key), value
+        if whole in name:
+            fit = (len(whole), False)
+        elif part and part in name and owner == provider:
+            fit = (len(part), True)
+        else:
+            continue
+        if fit > best:
+            best, threshold = fit, value
     return threshold
 
 
@@ -112,7 +120,8 @@ def budget_for(model: ModelInfo, settings: CompressionSettings, *, fixed_tokens:
         trigger_tokens=trigger,
         hygiene_tokens=hygiene_tokens(room_all, trigger),
         fixed_tokens=fixed_tokens,
-        target_tokens=fixed_tokens + int(TARGET_SHARE * room),
+        # Never above the trigger, not even where the fixed part alone is: it would start again.
+        target_tokens=min(trigger, fixed_tokens + int(TARGET_SHARE * room)),
         tail_tokens=max(1, min(settings.protect_tail_tokens, int(TAIL_SHARE * room))),
         protect_first_n=settings.protect_first_n,
     )

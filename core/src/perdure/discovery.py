@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from dataclasses import dataclass
@@ -15,7 +14,13 @@ if TYPE_CHECKING:
 
 ENGINES = "perdure.engines"
 DISABLE_VARIABLE = "PERDURE_DISABLE_PLUGINS"
-OWN_DISTRIBUTIONS = frozenset({"perdure-core", "perdure-compressor", "perdure-lcm", "perdure"})
+OWN_DISTRIBUTIONS = frozenset(
+    """
+    perdure perdure-core perdure-compressor perdure-lcm perdure-providers perdure-gateway
+    perdure-hermes perdure-langchain perdure-openai-agents perdure-pydantic-ai
+    """.split()  # noqa: SIM905 - ten quoted words would be harder to read
+)
+"""Listed one by one: a name that only begins like ours may be anybody's."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)
@@ -61,45 +66,41 @@ def discover(
     from importlib_metadata import MetadataPathFinder, distributions
 
     environ = os.environ if environ is None else environ
-    own_only = environ.get(DISABLE_VARIABLE, "") not in ("", "0")
+    own_only = environ.get(DISABLE_VARIABLE, "").lower() not in ("", "0", "false", "no", "off")
     MetadataPathFinder.invalidate_caches()
     found = distributions() if path is None else distributions(path=list(path))
     seen: set[str] = set()
     refs: list[EngineRef] = []
     for distribution in found:
-        name = _normalised(_metadata_name(distribution))
-        if not name or name in seen:
-            continue
-        seen.add(name)
-        if own_only and name not in OWN_DISTRIBUTIONS:
-            continue
-        refs += [
+        name, offered = _offers(distribution, group)
+        if name and name not in seen:
+            seen.add(name)
+            refs += offered if not own_only or name in OWN_DISTRIBUTIONS else []
+    return tuple(sorted(set(refs)))
+
+
+def _offers(distribution: Any, group: str) -> tuple[str, list[EngineRef]]:  # noqa: ANN401
+    """Return the name of a distribution and its entry points; no name where it is damaged."""
+    try:
+        origin = getattr(distribution, "_path", None)
+        metadata = distribution.metadata
+        name = _normalised(str(metadata.get("Name") or ""))
+        if getattr(origin, "name", "").startswith("~"):
+            return "", []  # what pip left behind when it was interrupted
+        refs = [
             EngineRef(
                 name=point.name,
                 value=point.value,
                 group=group,
                 distribution=name,
-                version=distribution.version or "unknown",
-                origin=str(getattr(distribution, "_path", "")),
+                version=str(metadata.get("Version") or "unknown"),
+                origin=str(origin or ""),
             )
-            for point in _entry_points(distribution, group)
+            for point in distribution.entry_points.select(group=group)
         ]
-    return tuple(sorted(set(refs)))
-
-
-def _metadata_name(distribution: Any) -> str:  # noqa: ANN401 - a backport's class, untyped here
-    """Return the name, or nothing for leftovers of an interrupted install."""
-    try:
-        return str(distribution.metadata["Name"] or "")
     except Exception:  # noqa: BLE001 - one damaged distribution must not hide the others
-        return ""
-
-
-def _entry_points(distribution: Any, group: str) -> list[Any]:  # noqa: ANN401
-    try:
-        return list(distribution.entry_points.select(group=group))
-    except Exception:  # noqa: BLE001 - a damaged entry_points.txt offers nothing
-        return []
+        return "", []
+    return name, refs
 
 
 def _normalised(name: str) -> str:
@@ -115,15 +116,15 @@ def load(ref: EngineRef) -> Any:  # noqa: ANN401 - whatever the entry point name
     Raises:
         EngineLoadError: The import failed in any way, also by leaving the interpreter.
     """
-    module, _, attribute = ref.value.partition(":")
+    from importlib_metadata import EntryPoint
+
     before = set(sys.modules)
     try:
-        value: Any = importlib.import_module(module.strip())
-        for part in filter(None, attribute.split("[")[0].strip().split(".")):
-            value = getattr(value, part)
+        value: Any = EntryPoint(name=ref.name, value=ref.value, group=ref.group).load()
     except (Exception, SystemExit) as error:
+        package = ref.value.partition(":")[0].partition(".")[0].strip()
         for name in set(sys.modules) - before:
-            if name.split(".")[0] == module.split(".")[0].strip():
+            if name.partition(".")[0] == package:
                 del sys.modules[name]
         text = (
             f"{ref.group.rpartition('.')[2].rstrip('s')} {ref.name!r} of {ref.source} could not be "

@@ -8,48 +8,80 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 FAMILIES: tuple[tuple[str, int], ...] = (
     (r"gpt-4\.1", 1_047_576),
+    (r"gpt-5\.[4-9](?!.*(?:mini|nano|image))", 1_050_000),
     (r"gpt-5", 400_000),
     (r"gpt-4o|chatgpt-4o|gpt-4-turbo|gpt-4-1106|gpt-4-0125", 128_000),
     (r"gpt-4-32k", 32_768),
     (r"gpt-4(?:$|-0)", 8_192),
     (r"gpt-3\.5-turbo", 16_385),
+    (r"(?:^|/)o1-(?:mini|preview)", 128_000),
     (r"(?:^|/)o[1-9](?:$|-)", 200_000),
     (r"gpt-oss", 131_072),
-    (r"claude", 200_000),
+    (r"claude-(?:[23]|4-|instant)", 200_000),
+    (r"claude-(?:opus|sonnet|haiku)-4(?:$|[-.@:](?:[0-5](?:$|\D)|\d{6}|latest))", 200_000),
+    (r"claude", 1_000_000),
+    (r"gemini-1\.0", 32_768),
     (r"gemini-1\.5-pro", 2_097_152),
     (r"gemini", 1_048_576),
     (r"llama-?3\.[1-9]|llama-?4", 131_072),
-    (r"mistral-large|codestral|ministral|mistral-small", 131_072),
+    (r"mistral-large-4", 1_048_576),
+    (r"mistral-large|codestral|ministral|mistral-small|mistral-medium", 131_072),
+    (r"deepseek-v4", 1_048_576),
     (r"deepseek", 131_072),
+    (r"qwen3\.[5-9]|qwen3-(?:max|coder)", 262_144),
     (r"qwen3|qwen2\.5", 131_072),
+    (r"kimi-k3", 1_048_576),
     (r"kimi-k2", 262_144),
-    (r"grok-4", 262_144),
+    (r"glm-5\.[2-9]", 1_048_576),
+    (r"glm-(?:5|4\.[6-9])", 202_752),
+    (r"glm-4", 131_072),
+    (r"minimax-m[3-9]", 1_000_000),
+    (r"minimax-m2", 204_800),
+    (r"grok-4[.-](?:1-|1\.|20|fast)|grok-4\.1", 2_000_000),
+    (r"grok-4\.[5-9]", 500_000),
+    (r"grok-4|grok-code", 256_000),
     (r"grok", 131_072),
     (r"command-r|command-a", 131_072),
 )
+"""The first pattern that is found in a name counts; the windows are those of the makers."""
+
+_DATED = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$")
 
 
 @cache
 def known_window(model: str) -> int | None:
-    """Return the window of a model in tokens, or None when the model is not known."""
-    name = model.lower()
+    """Return the window of a model in tokens, or None when the model is not known.
+
+    Args:
+        model: Name as the provider has it; a maker in front (`openai/`) and a variant behind
+            (`:free`) do not count.
+    """
+    name = model.lower().strip()
     if not name:
         return None
-    return _from_prices(name.rpartition("/")[2]) or next(
-        (window for pattern, window in FAMILIES if re.search(pattern, name)), None
-    )
+    short = name.rpartition("/")[2].partition(":")[0]
+    listed = _listed()
+    found = listed.get(short) or listed.get(_DATED.sub("", short))
+    return found or next((window for pattern, window in FAMILIES if re.search(pattern, name)), None)
 
 
-def _from_prices(name: str) -> int | None:
+@cache
+def _listed() -> Mapping[str, int]:
+    """Return windows by name from `genai-prices`; where resellers differ, the largest."""
     try:
         from genai_prices.data import providers
     except ImportError:
-        return None
+        return {}
+    windows: dict[str, int] = {}
     for provider in providers:
         for model in provider.models:
-            if model.id == name and model.context_window:
-                return int(model.context_window)
-    return None
+            name = str(model.id).lower().rpartition("/")[2].partition(":")[0]
+            windows[name] = max(windows.get(name, 0), model.context_window or 0)
+    return windows

@@ -2,80 +2,163 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from typing import TYPE_CHECKING, Any
+from collections import deque
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from perdure.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+MOST_NODES = 20_000
+DEEPEST = 50
+"""Bounds that no configuration reaches; a file of a few lines can unfold to billions of nodes, or
+contain itself, by references."""
 
-def read(path: Path) -> tuple[dict[str, Any], dict[str, int]]:
-    """Return the mapping of a file and the line of each key path.
+
+class Document(NamedTuple):
+    """What a file says; `lines` has the line of each key by its dotted path."""
+
+    data: dict[str, Any]
+    lines: Mapping[str, int]
+
+
+def read(path: Path) -> Document:
+    """Return the mapping of a file and the line of each key.
 
     Raises:
-        ConfigError: The file cannot be read, is no mapping, or names a key twice.
+        ConfigError: The file cannot be read, is empty, is no mapping, or names a key twice.
     """
+    text = _text(path)
+    value, lines = _toml(text, str(path)) if _is_toml(path) else yaml_value(text, str(path))
+    if value is None:
+        # All lines are comments: a file that somebody has yet to fill in.
+        return Document({}, {})
+    if not isinstance(value, dict):
+        message = (
+            f"{path}:1: the file holds a {type(value).__name__}; give sections such as 'context:'"
+        )
+        raise ConfigError(message, source=f"{path}:1")
+    return Document(value, lines)
+
+
+def _is_toml(path: Path) -> bool:
+    return path.suffix.lower() == ".toml"
+
+
+def _text(path: Path) -> str:
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        raw = path.read_bytes()
     except FileNotFoundError as cause:
         message = f"there is no configuration file {str(path)!r}"
         raise ConfigError(message, source=str(path)) from cause
-    except (OSError, UnicodeDecodeError) as cause:
+    except (OSError, ValueError) as cause:
         message = f"configuration file {str(path)!r} cannot be read: {cause}"
         raise ConfigError(message, source=str(path)) from cause
-    if path.suffix.lower() == ".toml":
-        return _toml(text, path), {}
-    return _yaml(text, path)
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as cause:
+        line = raw.count(b"\n", 0, cause.start) + 1
+        place = f"{path}:{line}"
+        message = f"{place}: not UTF-8: byte 0x{raw[cause.start]:02x}; save the file as UTF-8"
+        raise ConfigError(message, source=place) from cause
+    if not text.strip():
+        message = f"{path}:1: the file is empty; give sections such as 'context:', or remove it"
+        raise ConfigError(message, source=f"{path}:1")
+    return text
 
 
-def _toml(text: str, path: Path) -> dict[str, Any]:
+def _toml(text: str, source: str) -> tuple[Any, dict[str, int]]:
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         import tomli as tomllib
     try:
-        return dict(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as cause:
-        message = f"{path}: not valid TOML: {cause}"
-        raise ConfigError(message, source=str(path)) from cause
+        return tomllib.loads(text), {}
+    except (ValueError, RecursionError) as cause:
+        found = re.search(r"at line (\d+)", str(cause))
+        place = f"{source}:{found.group(1)}" if found else source
+        message = f"{place}: not valid TOML: {cause}"
+        raise ConfigError(message, source=place) from cause
 
 
-def _yaml(text: str, path: Path) -> tuple[dict[str, Any], dict[str, int]]:
+def yaml_value(text: str, source: str) -> tuple[Any, dict[str, int]]:
+    """Return what a YAML text says and the line of each key.
+
+    Args:
+        text: One YAML document.
+        source: File or variable that it comes from.
+
+    Raises:
+        ConfigError: The text is no YAML, names a key twice, or unfolds without end.
+    """
     import yaml
 
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        value = yaml.safe_load(text)
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        # Before anything is built: what is built may be endless.
+        lines = _lines(node, source)
+        return (None if node is None else loader.construct_document(node)), lines
     except yaml.YAMLError as cause:
-        mark = getattr(cause, "problem_mark", None)
-        line = f":{mark.line + 1}" if mark else ""
-        problem = getattr(cause, "problem", None) or cause
-        message = f"{path}{line}: not valid YAML: {problem}"
-        raise ConfigError(message, source=f"{path}{line}") from cause
-    if node is None:
-        return {}, {}
-    if not isinstance(value, dict):
-        found = type(value).__name__
-        message = f"{path}: the file holds a {found}; give sections such as 'context:'"
-        raise ConfigError(message, source=str(path))
+        place = f"{source}:{_line(cause, text)}"
+        problem = getattr(cause, "problem", None) or getattr(cause, "reason", None) or cause
+        message = f"{place}: not valid YAML: {problem}"
+        raise ConfigError(message, source=place) from cause
+    except RecursionError as cause:
+        raise _endless(source) from cause
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as cause:
+        # The library lets through what int(), float() and date() raise.
+        message = f"{source}: a value cannot be read: {cause}"
+        raise ConfigError(message, source=source) from cause
+
+
+def _line(error: Exception, text: str) -> int:
+    mark = getattr(error, "problem_mark", None)
+    if mark is not None:
+        return int(mark.line) + 1
+    return text.count("\n", 0, getattr(error, "position", 0)) + 1
+
+
+def _endless(source: str) -> ConfigError:
+    message = f"{source}: nested too deeply, or a reference leads back to itself"
+    return ConfigError(message, source=source)
+
+
+def _lines(root: Any, source: str) -> dict[str, int]:  # noqa: ANN401 - a node of the YAML library
+    """Return the line of each key; refuse keys that stand twice, and references without end."""
     lines: dict[str, int] = {}
-    _walk(node, "", lines, path)
-    return value, lines
+    waiting = deque([(root, "", 0)] if root is not None else [])
+    for _ in range(MOST_NODES):
+        if not waiting:
+            return lines
+        node, prefix, depth = waiting.popleft()
+        if depth > DEEPEST:
+            break
+        for key, line, inner in _children(node, prefix, source):
+            lines.setdefault(key, line)
+            waiting.append((inner, f"{key}.", depth + 1))
+    raise _endless(source)
 
 
-def _walk(node: Any, prefix: str, lines: dict[str, int], path: Path) -> None:  # noqa: ANN401
-    """Note the line of each key, and refuse keys that stand twice in one mapping."""
-    for key_node, value_node in getattr(node, "value", ()) if _is_mapping(node) else ():
-        key = f"{prefix}{key_node.value}"
-        line = key_node.start_mark.line + 1
-        if key in lines:
-            message = f"{path}:{line}: key {key!r} stands twice, first in line {lines[key]}"
-            raise ConfigError(message, source=f"{path}:{line}", key=key)
-        lines[key] = line
-        _walk(value_node, f"{key}.", lines, path)
-
-
-def _is_mapping(node: Any) -> bool:  # noqa: ANN401 - a node of the YAML library
-    return str(getattr(node, "tag", "")).endswith(":map")
+def _children(node: Any, prefix: str, source: str) -> Iterator[tuple[str, int, Any]]:  # noqa: ANN401
+    """Yield (key path, line, node) for each entry of a mapping or list."""
+    if node.id == "sequence":
+        for position, inner in enumerate(node.value):
+            yield f"{prefix}{position}", inner.start_mark.line + 1, inner
+    if node.id != "mapping":
+        return
+    first: dict[str, int] = {}
+    for name, inner in node.value:
+        key, line = f"{prefix}{name.value}", name.start_mark.line + 1
+        if name.id == "scalar" and name.value in first:
+            message = (
+                f"{source}:{line}: key {key!r} stands twice, first in line {first[name.value]}"
+            )
+            raise ConfigError(message, source=f"{source}:{line}", key=key)
+        if name.id == "scalar":
+            first[name.value] = line
+        yield key, line, inner

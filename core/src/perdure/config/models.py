@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 Share = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
-Tokens = Annotated[int, Field(ge=1)]
+# The upper bound is a hundred times the largest window: what is beyond it is a slip of the pen, and
+# arithmetic with fractions would overflow in the end.
+Tokens = Annotated[int, Field(ge=1, le=1_000_000_000)]
+
+# An engine of which every option is commented out reads as null: it has none.
+Options = Annotated[dict[str, Any], BeforeValidator(lambda value: {} if value is None else value)]
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+SECRET = re.compile(r"(?:sk|pk|gsk|xai|hf|ghp|nvapi|AIza)[A-Za-z0-9_-]{16,}")
+"""How keys of well-known providers begin; names of variables are written in capitals."""
 
 
 class Section(BaseModel):
     """A section: unknown keys are errors, numbers are numbers and not words."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_commented_out_parts(cls, data: Any) -> Any:  # noqa: ANN401 - whatever was given
+        """A section or list of which every line is commented out reads as null: none was given."""
+        if not isinstance(data, dict):
+            return data
+        parts = {name for name, field in cls.model_fields.items() if field.default_factory}
+        return {key: value for key, value in data.items() if value is not None or key not in parts}
 
 
 class Provider(Section):
@@ -33,20 +61,18 @@ class Provider(Section):
     @field_validator("api_key_env")
     @classmethod
     def _is_a_name(cls, value: str | None) -> str | None:
-        if value is not None and not value.replace("_", "a").isalnum():
+        if value is not None and (SECRET.fullmatch(value) or not _VARIABLE.fullmatch(value)):
             text = "must be the name of an environment variable, not the key itself"
             raise ValueError(text)
         return value
 
-    @model_validator(mode="after")
-    def _leaves_room(self) -> Provider:
-        if self.context_length and self.max_tokens and self.max_tokens >= self.context_length:
-            text = (
-                f"max_tokens {self.max_tokens} leaves no room for input in a window of "
-                f"{self.context_length}; allowed: 1 to {self.context_length - 1}"
-            )
-            raise ValueError(text)
-        return self
+    @field_validator("max_tokens")
+    @classmethod
+    def _leaves_room(cls, value: int | None, info: ValidationInfo) -> int | None:
+        window = info.data.get("context_length")
+        if value and window and value >= window:
+            raise _no_room(window)
+        return value
 
 
 class CompressionConfig(Section):
@@ -69,7 +95,7 @@ class CompressionConfig(Section):
         65_536,
         description="Requests below this are left alone, if 85 % of the input budget allows.",
     )
-    model_thresholds: dict[str, Share] = Field(
+    model_thresholds: dict[Annotated[str, Field(min_length=1)], Share] = Field(
         default_factory=dict,
         description="Threshold by a part of the model's name, optionally provider:part; the "
         "longest match counts.",
@@ -116,7 +142,7 @@ class ContextConfig(Section):
     compression_enabled: bool = Field(
         default=True, description="Whether anything is compressed without being asked for."
     )
-    engines: dict[str, dict[str, Any]] = Field(
+    engines: dict[str, Options] = Field(
         default_factory=dict, description="Options of each engine, by its name."
     )
     compression: CompressionConfig = Field(default_factory=CompressionConfig)
@@ -144,16 +170,21 @@ class Config(Section):
     context: ContextConfig = Field(default_factory=ContextConfig)
     state: StateConfig = Field(default_factory=StateConfig)
 
-    @model_validator(mode="after")
-    def _tail_fits(self) -> Config:
-        compression, provider = self.context.compression, self.provider
-        if "protect_tail_tokens" not in compression.model_fields_set or not provider.context_length:
-            return self
-        room = provider.context_length - (provider.max_tokens or 0)
-        if compression.protect_tail_tokens >= room:
-            text = (
-                f"context.compression.protect_tail_tokens {compression.protect_tail_tokens} is "
-                f"more than the input budget; allowed: 1 to {room - 1}"
-            )
-            raise ValueError(text)
-        return self
+    @field_validator("context")
+    @classmethod
+    def _tail_fits(cls, value: ContextConfig, info: ValidationInfo) -> ContextConfig:
+        """Refuse a tail that was asked for and cannot be; the default gives way to the window."""
+        model = info.data.get("provider") or Provider()
+        room = (model.context_length or 0) - (model.max_tokens or 0)
+        tail, given = value.compression.protect_tail_tokens, value.compression.model_fields_set
+        if model.context_length and "protect_tail_tokens" in given and tail >= room:
+            raise _no_room(room, key="compression.protect_tail_tokens", found=tail)
+        return value
+
+
+def _no_room(room: int, **facts: object) -> PydanticCustomError:
+    """Return an error that knows what is allowed, and the key where it is not the field's own."""
+    text = "does not fit into the {room} tokens that there are"
+    return PydanticCustomError(
+        "no_room", text, {**facts, "room": room, "allowed": f"1 to {room - 1}"}
+    )

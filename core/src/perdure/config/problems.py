@@ -1,128 +1,128 @@
-"""Turns what pydantic found into one error that names the key, the value and what is allowed."""
+"""Turns what pydantic found into one error that names each key, its value and what is allowed."""
 
 from __future__ import annotations
 
-import difflib
-from typing import TYPE_CHECKING, Any
+import reprlib
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel
 
-from perdure.config.models import Config
+from perdure.config.keys import allowed_at, paths_of, section_at
+from perdure.config.models import SECRET, Config
 from perdure.errors import ConfigError
+from perdure.spelling import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pydantic import ValidationError
 
-# Words that people know from other tools, for the hint only.
-_ALSO_KNOWN = {"compression": "context.compression", "engine": "context.engine"}
+MOST_SHOWN = 10
+SECRETS = frozenset({"api_key", "apikey", "api_token", "access_token", "secret_key", "password"})
+
+
+class _Problem(NamedTuple):
+    key: str
+    source: str
+    text: str
+    nearest: str | None = None
 
 
 def explained(
     error: ValidationError,
     *,
     prefix: str = "",
-    source: str | None = None,
-    lines: Mapping[str, int] | None = None,
     model: type[BaseModel] = Config,
+    place: Callable[[str], str] | None = None,
 ) -> ConfigError:
-    """Return a `ConfigError` for the first thing that is wrong.
+    """Return a `ConfigError` with a line for each thing that is wrong; it has the first one's key.
 
     Args:
         error: What pydantic raised.
         prefix: Path of the section that was validated.
-        source: File or variable that held the values.
-        lines: Line by key path, where known.
         model: The model that was validated; knows the names of the keys.
+        place: Tells where the value of a key path came from.
     """
-    first = error.errors()[0]
-    parts = [str(part) for part in first["loc"]]
-    key = ".".join(filter(None, [prefix, *parts]))
-    line = (lines or {}).get(key)
-    where = f"{source}:{line}" if source and line else source or "configuration"
-    nearest = None
-    if first["type"] == "extra_forbidden":
-        known = _keys_at(model, parts[:-1])
-        nearest = _nearest(parts[-1], known)
-        message = f"{where}: unknown key {key!r}"
-        message += f"; did you mean {nearest!r}?" if nearest else f"; known: {', '.join(known)}"
-    else:
-        # What stands where the name of a key's variable belongs may be the key itself.
-        is_hidden = isinstance(first["input"], (dict, BaseModel)) or key.endswith("api_key_env")
-        found = "" if is_hidden else f" {first['input']!r}"
-        reason = _reason(first)
-        message = f"{where}: {key}{found}: {reason}" if key else f"{where}: {reason}"
-        allowed = _allowed(model, parts)
-        if allowed:
-            message += f"; allowed: {allowed}"
-    return ConfigError(message, source=where, key=key or None, nearest=nearest)
+    found = error.errors()
+    problems = [
+        _problem(one, prefix, model, place or (lambda _: "configuration"))
+        for one in found[:MOST_SHOWN]
+    ]
+    lines = [problem.text for problem in problems]
+    if len(found) > MOST_SHOWN:
+        lines.append(f"and {len(found) - MOST_SHOWN} more")
+    first = problems[0]
+    return ConfigError(
+        "\n".join(lines), source=first.source, key=first.key or None, nearest=first.nearest
+    )
 
 
-def _reason(first: Mapping[str, Any]) -> str:
-    context = first.get("ctx") or {}
-    if {"gt", "ge", "lt", "le"} & set(context):
+def secret_in_place(key: str, source: str) -> ConfigError:
+    """Return the error for a key that holds a credential."""
+    text = (
+        f"{source}: {key}: credentials do not belong in the configuration; did you mean "
+        "'api_key_env', the name of the environment variable that holds the key?"
+    )
+    return ConfigError(text, source=source, key=key, nearest="api_key_env")
+
+
+def _problem(
+    found: Mapping[str, Any], prefix: str, model: type[BaseModel], place: Callable[[str], str]
+) -> _Problem:
+    facts = found.get("ctx") or {}
+    parts = [str(part) for part in found["loc"] if part != "[key]"]
+    parts += str(facts["key"]).split(".") if "key" in facts else []
+    key = ".".join([prefix, *parts] if prefix else parts)
+    source = place(key)
+    if found["type"] == "extra_forbidden":
+        meant, text = _unknown(model, parts, key)
+        return _Problem(key, source, f"{source}: {text}", meant)
+    shown = _shown(key, facts.get("found", found["input"]))
+    reason = _reason(found, facts)
+    text = f"{source}: {key}{shown}: {reason}" if key else f"{source}: {reason}"
+    allowed = facts.get("allowed") or allowed_at(model, parts)
+    return _Problem(key, source, f"{text}; allowed: {allowed}" if allowed else text)
+
+
+def _shown(key: str, value: Any) -> str:  # noqa: ANN401 - whatever was given
+    # What stands where the name of a key's variable belongs may be the key itself.
+    if isinstance(value, (dict, BaseModel)) or key.endswith("api_key_env"):
+        return ""
+    if isinstance(value, str) and SECRET.fullmatch(value):
+        return " (a credential)"
+    if isinstance(value, int) and value.bit_length() > 200:
+        return " (a number of many digits)"
+    return f" {reprlib.repr(value)}"
+
+
+def _reason(found: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
+    if {"gt", "ge", "lt", "le"} & set(facts):
         return "is out of range"
-    if first["type"] == "literal_error":
-        return f"is not one of {context.get('expected')}"
-    text = str(first["msg"]).removeprefix("Value error, ")
+    if found["type"] == "literal_error":
+        return f"is not one of {facts.get('expected')}"
+    text = str(found["msg"]).removeprefix("Value error, ").partition(" or instance of ")[0]
     return text[:1].lower() + text[1:]
 
 
-_BOUNDS = {
-    "exclusiveMinimum": "above",
-    "minimum": "at least",
-    "exclusiveMaximum": "below",
-    "maximum": "at most",
-}
+def _unknown(model: type[BaseModel], path: list[str], key: str) -> tuple[str | None, str]:
+    """Return what was meant by a key that does not exist, and the message."""
+    section = section_at(model, tuple(path[:-1]))
+    here = sorted(section.model_fields) if section else []
+    meant = _meant(path[-1], here, model)
+    if meant == key:
+        return meant, f"unknown key {key!r}; write its parts as sections within each other"
+    hint = f"did you mean {meant!r}?" if meant else f"known: {', '.join(here)}"
+    return meant, f"unknown key {key!r}; {hint}"
 
 
-def _allowed(model: type[BaseModel], path: list[str]) -> str:
-    """Return the range of numbers that a key takes, in words; nothing for other keys."""
-    schema = model.model_json_schema()
-    definitions = schema.get("$defs", {})
-    for part in path:
-        for option in _options(schema, definitions):
-            found = option.get("properties", {}).get(part, option.get("additionalProperties"))
-            if isinstance(found, dict):
-                schema = found
-                break
-        else:
-            return ""
-    for option in _options(schema, definitions):
-        if option.get("type") in ("integer", "number"):
-            bounds = [f"{word} {option[name]}" for name, word in _BOUNDS.items() if name in option]
-            kind = "a whole number" if option["type"] == "integer" else "a number"
-            return " ".join([kind, " and ".join(bounds)]).strip()
-    return ""
-
-
-def _options(schema: dict[str, Any], definitions: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a schema with its alternatives, references looked up."""
-    listed = [schema, *schema.get("anyOf", []), *schema.get("allOf", [])]
-    return [
-        definitions.get(option["$ref"].rpartition("/")[2], {}) if "$ref" in option else option
-        for option in listed
-    ]
-
-
-def _keys_at(model: type[BaseModel], path: list[str]) -> list[str]:
-    """Return the keys that the model has at a path."""
-    for part in path:
-        field = model.model_fields.get(part)
-        annotation = field.annotation if field else None
-        candidates = [annotation, *getattr(annotation, "__args__", ())]
-        found = [c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)]
-        if not found:
-            return []
-        model = found[0]
-    return sorted(model.model_fields)
-
-
-def _nearest(word: str, known: list[str]) -> str | None:
-    if word.lower() in {"api_key", "apikey", "key", "token", "secret"}:
-        return "api_key_env"
-    close = difflib.get_close_matches(word.lower(), [*known, *_ALSO_KNOWN], n=1, cutoff=0.6)
-    if not close:
-        return None
-    return close[0] if close[0] in known else _ALSO_KNOWN[close[0]]
+def _meant(word: str, here: list[str], model: type[BaseModel]) -> str | None:
+    """Return a key of the same section, or the path of one that stands elsewhere."""
+    elsewhere: dict[str, str] = {}
+    for path in sorted(paths_of(model), key=lambda path: (path.count("."), path)):
+        elsewhere.setdefault(path.rpartition(".")[2], path)
+        elsewhere.setdefault(path, path)
+    if word in elsewhere:
+        return elsewhere[word]
+    return next(iter(nearest(word, here)), None) or next(
+        (elsewhere[name] for name in nearest(word, elsewhere, cutoff=0.75)), None
+    )
