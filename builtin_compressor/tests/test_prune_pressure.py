@@ -56,14 +56,15 @@ def test_text_cut_twice_has_one_mark_that_counts_both_cuts():
     assert int(count.replace(",", "")) == len(LINES) - len(before) - len(after)
 
 
-def test_text_that_ends_with_a_mark_keeps_it_and_counts_on():
+def test_text_that_ends_with_a_mark_is_cut_before_it_and_the_mark_counts_on():
     shortened = f"{LINES}\n⟦1,000 characters left out, {REF}⟧"
 
     (made,) = relieved([tool(shortened)], 10_000)
 
     before, count, after = MARK.split(f"{made['content']}\n")
-    assert after.strip() == ""
-    assert int(count.replace(",", "")) == 1_000 + len(LINES) - len(before)
+    assert LINES.endswith(after.strip("\n"))
+    missing = len(LINES) - len(before.strip("\n")) - len(after.strip("\n"))
+    assert abs(int(count.replace(",", "")) - 1_000 - missing) <= 2  # line breaks at the mark
 
 
 @pytest.mark.parametrize("name", ["AskUserQuestion", "clarify"])
@@ -154,3 +155,15 @@ def test_all_that_can_be_cut_is_cut_once_and_users_are_spared(messages):
         if before["role"] in ("user", "system"):
             assert after is before
         assert COUNTER.count_message(after) <= COUNTER.count_message(before)
+
+
+@pytest.mark.parametrize("repeats", [1, 200])
+def test_words_of_the_user_at_the_end_of_a_result_are_never_cut(repeats):
+    words = "The user said:\n" + "Not on the main branch, please.\n" * 100
+    messages = [tool(f"{LINES * repeats}\n{words}")]
+
+    once = relieved(messages, 10**9)
+
+    assert once[0]["content"].endswith(f"\n{words}")
+    assert len(once[0]["content"]) < 5_000
+    assert relieved(once, 10**9)[0]["content"].endswith(f"\n{words}")

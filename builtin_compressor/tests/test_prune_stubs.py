@@ -61,3 +61,24 @@ def test_megabyte_of_spaces_becomes_a_line():
     (made,) = pruned([{"role": "tool", "tool_call_id": "a", "content": " " * 1_000_000}])
 
     assert "1,000,000 characters" in made["content"]
+
+
+WORDS = "the user said:\nNot on the main branch, please."
+
+
+def result_that_ends_with_words(output: str) -> list[dict]:
+    made = {"id": "a", "function": {"name": "bash", "arguments": '{"command": "make"}'}}
+    return [
+        {"role": "assistant", "content": None, "tool_calls": [made]},
+        {"role": "tool", "tool_call_id": "a", "content": f"{output}\nTo go on, {WORDS}"},
+    ]
+
+
+def test_words_of_the_user_stay_in_the_line_about_a_refused_call():
+    messages = result_that_ends_with_words(OUTPUT)
+
+    made = pruned(messages)
+
+    assert made[1]["content"].startswith("bash: `make`, ")
+    assert WORDS in made[1]["content"]
+    assert pruned(made) == made

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.stock.kinds import KINDS
-from perdure.stock.one_line import MAX_LINE_CHARS, has_failed, one_liner, subject_of
+from perdure.stock.one_line import MAX_LINE_CHARS, has_failed, one_liner, subject_of, user_words
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -207,7 +207,7 @@ def test_arguments_are_found_however_their_names_are_spelled():
     ran = one_liner(call("run_command", CommandLine="make"), result("ok"))
 
     assert read == "view_file: /src/a.py from 40, 900 characters"
-    assert ran == "run_command: `make`, 1 lines"
+    assert ran == "run_command: `make`, 1 line"
 
 
 def test_subject_is_the_path_or_what_was_asked():
@@ -258,3 +258,25 @@ def test_content_nested_without_end_never_raises():
         content = [{"content": content}]
 
     assert one_liner(call("bash", command="x"), result(content)).startswith("bash: ")
+
+
+def test_outcome_of_delegated_work_is_its_last_line_with_words():
+    text = "Looked around.\nThe bug is in b.py.\n<Image>\n```\n}\n"
+
+    assert "outcome: The bug is in b.py.," in one_liner(call("Task", prompt="find"), result(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Refused. To tell you how to proceed, the user said:\nnot on main", "the user said:\nnot on main"),
+        ("Done.\nThe user provided the following feedback:\n<feedback>\nno\n</feedback>",
+         "The user provided the following feedback:\n<feedback>\nno\n</feedback>"),
+        ("log\n" * 1_000_000 + "<user_message>stop</user_message>", "<user_message>stop</user_message>"),
+        ("the user said: go\n" + "log\n" * 10_000, ""),
+        ("the user said nothing", ""),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_words_of_a_user_at_the_end_of_a_result_are_found(text, words):
+    assert user_words(text) == words

@@ -18,6 +18,7 @@ from perdure.messages import (
     parsed_arguments,
 )
 from perdure.stock.kinds import KINDS, Kinds
+from perdure.stock.one_line import user_words
 from perdure_compressor.prune.arguments import arguments
 from perdure_compressor.prune.marks import Edit, middle_mark, split_middle
 from perdure_compressor.prune.repeats import calls_with_results
@@ -117,14 +118,18 @@ def cut_to(
 def middle_out(text: str, kept_chars: int, ref: str) -> str:
     """Return head and tail of a text, whole lines where lines are short, with a mark between.
 
-    A text that was cut before keeps one mark, which then counts both cuts.
+    A text that was cut before keeps one mark, which then counts both cuts. What a user wrote at
+    its end stays whole, even if that is more than `kept_chars`.
     """
     before, left_out, after = split_middle(text)
+    words = len(user_words(after or before))
     if not after:
-        middle = int(len(before) * HEAD_SHARE)
+        middle = min(int(len(before) * HEAD_SHARE), len(before) - words)
         before, after = before[:middle], before[middle:]
-    head = int(kept_chars * HEAD_SHARE)
+    head = max(0, min(int(kept_chars * HEAD_SHARE), kept_chars - words))
     start, end = _first_lines(before, head), _last_lines(after, kept_chars - head)
+    if len(end) < words:
+        end = after[len(after) - words :]
     gone = len(before) + len(after) - len(start) - len(end)
     return f"{start}\n{middle_mark(left_out + gone, ref)}\n{end}"
 

@@ -15,7 +15,7 @@ from perdure.messages import (
     parsed_arguments,
 )
 from perdure.stock.kinds import PATH_KEYS, Kinds, path_of, plain, same_path
-from perdure.stock.one_line import has_failed, subject_of
+from perdure.stock.one_line import has_failed, subject_of, user_words
 from perdure_compressor.prune.marks import Edit, is_pruned, is_worth_it, stub
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def repeats(
             subject = subject_of(arguments)
             about = f"{name[:60] or 'tool'} {subject}".strip()
             line = f"{about}: {len(text):,} characters, {why(subject)}"
-            if is_worth_it(text, line) and kind != "question":
+            if is_worth_it(text, line) and kind != "question" and not user_words(text):
                 changed = copy_message(message)
                 changed["content"] = stub(line, ref_of(index), names_tools=names_tools)
                 edits.append(Edit(index, changed, "repeat"))

@@ -11,7 +11,7 @@ from perdure.messages import (
     copy_message,
     parsed_arguments,
 )
-from perdure.stock.one_line import one_liner
+from perdure.stock.one_line import one_liner, user_words
 from perdure_compressor.prune.marks import (
     Edit,
     is_pruned,
@@ -46,7 +46,7 @@ def stubs(
         text, kept = split_placeholders(content_text(messages[index].get("content")))
         if len(text) < MIN_CHARS or is_pruned(text) or _kind(kinds, call) == "question":
             continue
-        line = one_liner(call, {"content": text}, kinds)
+        line = f"{one_liner(call, {'content': text}, kinds)} {user_words(text)}".rstrip()
         if is_worth_it(text, line):
             ref = ref_of(index)
             kept += _placeholders(messages[index], ref)

@@ -35,6 +35,8 @@ PATTERNS: Patterns = (
             "ask_for_*",
             "*prompt_user*",
             "ask_followup*",
+            "exit_plan_mode",
+            "plan_mode_respond",
         ),
     ),
     (

@@ -55,6 +55,15 @@ _HARMLESS = re.compile(
 _EXCEPTION = re.compile(
     r"^([A-Za-z_][\w.]{0,80}(?:Error|Exception|Exit|Interrupt))\b", re.MULTILINE
 )
+_TAG = re.compile(r"<[^<>]{0,80}>")
+_WORD = re.compile(r"\w\w")
+# How clients tell, in the result of a call, what a user wrote instead of letting it run.
+_USER_WORDS = re.compile(
+    r"\bthe user (?:said|says|answered|replied|responded|wrote|provided)\b[^\n:]{0,60}:\s{0,9}\S"
+    r"|<(?:(?:user_)?feedback|user_(?:answer|message))>",
+    re.IGNORECASE,
+)
+_LONGEST_USER_WORDS = 4_000
 _COUNTED = re.compile(r"\b(?:found|total)\W{1,2}(\d[\d,]{0,12})\b", re.IGNORECASE)
 _NOTHING = re.compile(r"\s*(?:\[\]|\{\}|no (?:matches|files|results|match)\b)", re.IGNORECASE)
 _SUBJECT_KEYS = (
@@ -99,7 +108,11 @@ class Outcome:
     def size(self, unit: str = "lines") -> str:
         """Return how much came back: lines, or characters where one line holds it all."""
         is_one_line = self.lines == 1 and len(self.text) > 2 * _PART_CHARS
-        return f"{len(self.text):,} characters" if is_one_line else f"{self.lines:,} {unit}"
+        if is_one_line:
+            return f"{len(self.text):,} characters"
+        if self.lines == 1:
+            unit = unit.replace("entries", "entry").replace("lines", "line")
+        return f"{self.lines:,} {unit}"
 
 
 def one_liner(
@@ -160,6 +173,16 @@ def has_failed(text: str) -> bool:
         return True
     first, _, rest = _NAMES.sub("", _HARMLESS.sub("", text[:300].strip())).partition("\n")
     return bool(_FAILURE.search(first if _SUCCESS.search(first) else f"{first}\n{rest}"))
+
+
+def user_words(text: str) -> str:
+    """Return what a user wrote at the end of a result, such as why a call was refused; or nothing.
+
+    The words of those who introduce them are part of it.
+    """
+    end = text[-_LONGEST_USER_WORDS:]
+    found = _USER_WORDS.search(end)
+    return end[found.start() :] if found else ""
 
 
 # ------------------------------------------------------------------------------- parts
@@ -255,7 +278,8 @@ def _read(arguments: Mapping[str, Any], outcome: Outcome) -> str:
 def _write(arguments: Mapping[str, Any], outcome: Outcome) -> str:
     named = plain(arguments)
     content = next((v for key in _CONTENT_KEYS if isinstance(v := named.get(key), str) and v), "")
-    size = f", {Outcome(content).lines:,} lines" if content else ""
+    count = Outcome(content).lines
+    size = f", {count:,} {'line' if count == 1 else 'lines'}" if content else ""
     mode = _first(arguments, "mode", "command")
     failed = _failed(outcome) if has_failed(outcome.text) or outcome.fields.get("error") else ""
     place = _path(path_of(arguments))
@@ -297,7 +321,8 @@ def _web(arguments: Mapping[str, Any], outcome: Outcome) -> str:
 def _delegate(arguments: Mapping[str, Any], outcome: Outcome) -> str:
     goal = _first(arguments, "description", "goal", "task", "instruction", "prompt", "message")
     lines = outcome.text[-_EDGE_CHARS:].splitlines()[-50:]
-    ending = next((_part(line) for line in reversed(lines) if line.strip()), "")
+    # Fences, brackets and tags that end an answer tell nothing.
+    ending = next((_part(o) for o in reversed(lines) if _WORD.search(_TAG.sub("", o[:500]))), "")
     return f"{goal}, outcome: {ending}, {len(outcome.text):,} characters"
 
 
