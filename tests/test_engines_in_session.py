@@ -10,7 +10,13 @@ import time
 import pytest
 
 import perdure
-from perdure.errors import EngineConflictError, EngineContractError, EngineLoadError, PerdureWarning
+from perdure.errors import (
+    ConfigError,
+    EngineConflictError,
+    EngineContractError,
+    EngineLoadError,
+    PerdureWarning,
+)
 from perdure.types import Reason, Trigger, TurnOutcome, Usage
 
 BROKEN_AT_START = [
@@ -412,3 +418,37 @@ def test_async_twins_do_the_same():
     assert reason is Reason.DONE
     assert wire.messages
     assert "no tool named 'x'" in answer["error"]
+
+
+def test_options_that_the_engine_refuses_are_told_with_key_and_range(installed):
+    installed("acme-options")
+    wrong = {"engines": {"options": {"keep": 0, "kep": 5}}, "on_error": "raise"}
+
+    with pytest.raises(ConfigError) as caught:
+        opened("options", context=wrong)
+
+    assert caught.value.key == "context.engines.options.keep"
+    assert "a whole number at least 1 and at most 100" in str(caught.value)
+    assert "did you mean 'keep'?" in str(caught.value)
+
+
+def test_options_of_a_plain_dataclass_are_checked_too(installed):
+    installed("acme-plain-options")
+    wrong = {"engines": {"plain_options": {"kep": 5}}, "on_error": "raise"}
+
+    with pytest.raises(ConfigError, match=r"context\.engines\.plain_options.*'kep'"):
+        opened("plain_options", context=wrong)
+    with opened("plain_options", context={"engines": {"plain_options": {"keep": 5}}}) as session:
+        assert session.status().engine == "plain_options"
+
+
+def test_installed_engines_that_are_broken_do_not_disturb_the_selected_one(installed):
+    installed("acme-window", "acme-import-broken", "acme-exits", "acme-no-compress")
+
+    with opened("compressor") as session:
+        assert session.status().engine == "compressor"
+        assert not session.warnings
+    with pytest.warns(PerdureWarning, match=r"import_broken.*acme-import-broken 0\.1"):
+        session = opened("import_broken")
+    with session:
+        assert session.status().engine == "compressor"

@@ -67,7 +67,7 @@ def discover(
 
     environ = os.environ if environ is None else environ
     own_only = environ.get(DISABLE_VARIABLE, "").lower() not in ("", "0", "false", "no", "off")
-    MetadataPathFinder.invalidate_caches()
+    MetadataPathFinder().invalidate_caches()
     found = distributions() if path is None else distributions(path=list(path))
     seen: set[str] = set()
     refs: list[EngineRef] = []

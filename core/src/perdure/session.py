@@ -311,6 +311,10 @@ def _options(factory: object, ref: EngineRef, sections: Mapping[str, Mapping[str
         return model(**section)
     except ValidationError as error:
         raise explained(error, prefix=f"context.engines.{ref.name}", model=model) from error
+    except (TypeError, ValueError) as error:  # options of another make than pydantic's
+        key = f"context.engines.{ref.name}"
+        message = f"configuration: {key}: {type(error).__name__}: {error}"
+        raise ConfigError(message, key=key) from error
 
 
 class _Background:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from perdure.config import files
-from perdure.config.keys import section_at
+from perdure.config.keys import fields_of, section_at
 from perdure.config.models import Config
 
 if TYPE_CHECKING:
@@ -46,6 +46,5 @@ def _value(name: str, path: tuple[str, ...], text: str) -> Any:  # noqa: ANN401 
 
 
 def _takes_text(path: tuple[str, ...]) -> bool:
-    model = section_at(Config, path[:-1])
-    field = model.model_fields.get(path[-1]) if model else None
+    field = fields_of(section_at(Config, path[:-1])).get(path[-1])
     return field is not None and field.annotation in (str, str | None)

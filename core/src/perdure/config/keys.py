@@ -1,37 +1,48 @@
-"""What the models know of their keys: sections, paths, and the numbers that each takes."""
+"""What the models know of their keys: sections, paths, and the numbers that each takes.
+
+The models are ours, or the options of anybody's engine: these may be pydantic dataclasses, hold
+themselves, or have fields that JSON has no words for.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
+from pydantic import TypeAdapter
+from pydantic.errors import PydanticUserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pydantic.fields import FieldInfo
+
+DEEPEST = 5
 
 
-def section_at(model: type[BaseModel], path: Sequence[str]) -> type[BaseModel] | None:
+def fields_of(model: object) -> Mapping[str, FieldInfo]:
+    """Return the fields of a pydantic model or dataclass by name; nothing for other classes."""
+    return getattr(model, "model_fields", None) or getattr(model, "__pydantic_fields__", {})
+
+
+def section_at(model: type, path: Sequence[str]) -> type | None:
     """Return the model of a section by the path of its key, or None when there is none."""
     for part in path:
-        field = model.model_fields.get(part)
+        field = fields_of(model).get(part)
         annotation = field.annotation if field else None
-        found = [
-            candidate
-            for candidate in (annotation, *getattr(annotation, "__args__", ()))
-            if isinstance(candidate, type) and issubclass(candidate, BaseModel)
-        ]
+        candidates = (annotation, *getattr(annotation, "__args__", ()))
+        found = [c for c in candidates if isinstance(c, type) and fields_of(c)]
         if not found:
             return None
         model = found[0]
     return model
 
 
-def paths_of(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
+def paths_of(model: type, prefix: str = "") -> Iterator[str]:
     """Yield the path of every key and section."""
-    for name in model.model_fields:
+    for name in fields_of(model):
         yield f"{prefix}{name}"
         section = section_at(model, (name,))
-        if section is not None:
+        if section is not None and prefix.count(".") < DEEPEST:
             yield from paths_of(section, f"{prefix}{name}.")
 
 
@@ -43,9 +54,12 @@ _BOUNDS = {
 }
 
 
-def allowed_at(model: type[BaseModel], path: Sequence[str]) -> str:
+def allowed_at(model: type, path: Sequence[str]) -> str:
     """Return the range of numbers that a key takes, in words; nothing for other keys."""
-    schema = model.model_json_schema()
+    try:
+        schema = TypeAdapter(model).json_schema()
+    except PydanticUserError:
+        return ""
     definitions = schema.get("$defs", {})
     for part in path:
         for option in _options(schema, definitions):

@@ -32,7 +32,8 @@ SECRET = re.compile(r"(?:sk|pk|gsk|xai|hf|ghp|nvapi|AIza)[A-Za-z0-9_-]{16,}")
 class Section(BaseModel):
     """A section: unknown keys are errors, numbers are numbers and not words."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    # Older pydantic warns of every key that begins like its own methods, as model_thresholds does.
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, protected_namespaces=())
 
     @model_validator(mode="before")
     @classmethod

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel
 
-from perdure.config.keys import allowed_at, paths_of, section_at
+from perdure.config.keys import allowed_at, fields_of, paths_of, section_at
 from perdure.config.models import SECRET, Config
 from perdure.errors import ConfigError
 from perdure.spelling import nearest
@@ -32,7 +32,7 @@ def explained(
     error: ValidationError,
     *,
     prefix: str = "",
-    model: type[BaseModel] = Config,
+    model: type = Config,
     place: Callable[[str], str] | None = None,
 ) -> ConfigError:
     """Return a `ConfigError` with a line for each thing that is wrong; it has the first one's key.
@@ -67,7 +67,7 @@ def secret_in_place(key: str, source: str) -> ConfigError:
 
 
 def _problem(
-    found: Mapping[str, Any], prefix: str, model: type[BaseModel], place: Callable[[str], str]
+    found: Mapping[str, Any], prefix: str, model: type, place: Callable[[str], str]
 ) -> _Problem:
     facts = found.get("ctx") or {}
     parts = [str(part) for part in found["loc"] if part != "[key]"]
@@ -104,10 +104,10 @@ def _reason(found: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
     return text[:1].lower() + text[1:]
 
 
-def _unknown(model: type[BaseModel], path: list[str], key: str) -> tuple[str | None, str]:
+def _unknown(model: type, path: list[str], key: str) -> tuple[str | None, str]:
     """Return what was meant by a key that does not exist, and the message."""
     section = section_at(model, tuple(path[:-1]))
-    here = sorted(section.model_fields) if section else []
+    here = sorted(fields_of(section))
     meant = _meant(path[-1], here, model)
     if meant == key:
         return meant, f"unknown key {key!r}; write its parts as sections within each other"
@@ -115,7 +115,7 @@ def _unknown(model: type[BaseModel], path: list[str], key: str) -> tuple[str | N
     return meant, f"unknown key {key!r}; {hint}"
 
 
-def _meant(word: str, here: list[str], model: type[BaseModel]) -> str | None:
+def _meant(word: str, here: list[str], model: type) -> str | None:
     """Return a key of the same section, or the path of one that stands elsewhere."""
     elsewhere: dict[str, str] = {}
     for path in sorted(paths_of(model), key=lambda path: (path.count("."), path)):
