@@ -68,6 +68,8 @@ def restore(message: Message, known: Collection[str]) -> list[Message]:
     plain = {key: value for key, value in given.items() if key != PRIVATE_KEY}
     text = text_of(plain) if plain.get("role") in ("user", "assistant") else ""
     place = find(text, known) if OPENING in text else None
+    if place is None and PRIVATE_KEY not in given:
+        return [message]
     if place is None:
         return [plain]  # type: ignore[list-item]  # a message without one of its keys
     start, end = place
