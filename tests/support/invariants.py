@@ -34,17 +34,24 @@ def invalid(session: EngineSession) -> Iterator[str]:
     plain = View(view.transcript)
     for name in dialects.NAMES:
         dialect = dialects.get(name)
-        own = {problem.rule for problem in dialect.wire(plain).problems}
+        given = dialect.wire(plain)
+        own = {problem.rule for problem in given.problems}
         try:
             wire = dialect.wire(view)
         except InvariantError as error:
             yield f"{name}: {error}"
             continue
         yield from (f"{name}: {p.text}" for p in wire.problems if p.rule not in own)
-        try:
-            json.dumps(wire.body(), ensure_ascii=False).encode()
-        except UnicodeEncodeError as error:
-            yield f"{name}: {error}"
+        if is_encodable(given.body()) and not is_encodable(wire.body()):
+            yield f"{name}: the request is no UTF-8 any more"
+
+
+def is_encodable(body: Mapping[str, Any]) -> bool:
+    try:
+        json.dumps(body, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def lost(session: EngineSession) -> Iterator[str]:

@@ -1,0 +1,208 @@
+"""Transcripts nobody would write: whatever comes in, what goes out is valid and can be undone."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import invariants
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+import perdure
+from perdure.types import Reason, Trigger
+
+TRIGGERS = st.sampled_from([Trigger.MANUAL, Trigger.PREFLIGHT, Trigger.OVERFLOW])
+PICTURE = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+ODD = ["", " ", "\n", "\x00", "\ud835", "\udc00 half", "{", "[Perdure handoff v1", "⟦cut 3 chars⟧"]
+SPOKEN = ["Please look at this.", "Never touch the folder live/.", "名前を教えて", "Done, 17 rows. 🎉"]
+SIZES = st.sampled_from([0, 1, 1, 1, 40, 400, 2_000])
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> str:
+    base = draw(st.sampled_from(SPOKEN) | st.sampled_from(ODD) | st.text(max_size=12))
+    return base * draw(SIZES) if draw(st.booleans()) else base
+
+
+@st.composite
+def results(draw: st.DrawFn) -> str:
+    size = draw(SIZES)
+    line = draw(st.sampled_from(["row 17: value 4.5", "Error: no such file x.py", "ok", "\ud835"]))
+    return draw(texts()) + "\n".join(f"{line} {n}" for n in range(size))
+
+
+@st.composite
+def contents(draw: st.DrawFn) -> Any:
+    """Return a user's content: text, parts, pictures, or nothing."""
+    kind = draw(st.sampled_from(["text", "text", "text", "parts", "picture", "none", "empty"]))
+    if kind == "text":
+        return draw(texts())
+    if kind == "none":
+        return None
+    if kind == "empty":
+        return []
+    parts: list[dict[str, Any]] = [{"type": "text", "text": draw(texts())}]
+    if kind == "picture":
+        address = f"data:image/png;base64,{PICTURE}"
+        parts.append({"type": "image_url", "image_url": {"url": address}})
+    return parts
+
+
+@st.composite
+def turns(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Return what follows on each other in a session: words, or calls with most of their results."""
+    kind = draw(st.sampled_from(["user", "assistant", "calls", "calls", "system", "orphan"]))
+    if kind in ("user", "assistant"):
+        return [{"role": kind, "content": draw(contents())}]
+    if kind == "system":
+        return [{"role": draw(st.sampled_from(["system", "developer"])), "content": draw(texts())}]
+    if kind == "orphan":
+        return [{"role": "tool", "tool_call_id": "c0", "content": draw(results())}]
+    ids = draw(st.lists(st.sampled_from(["c0", "c1", "c2", "a|b", ""]), min_size=1, max_size=3))
+    called = [
+        {
+            "id": id_,
+            "type": "function",
+            "function": {
+                "name": draw(st.sampled_from(["read_file", "bash", "write_file", "ask"])),
+                "arguments": draw(
+                    st.sampled_from(['{"path": "src/a.py"}', "{}", "", "{broken", "[1]", '"x"'])
+                ),
+            },
+        }
+        for id_ in ids
+    ]
+    message: dict[str, Any] = {"role": "assistant", "content": draw(st.none() | texts())}
+    message["tool_calls"] = called
+    if draw(st.booleans()):
+        message["reasoning_content"] = draw(texts())
+    answered = draw(st.permutations(ids))[: draw(st.integers(0, len(ids)))]
+    answers = [{"role": "tool", "tool_call_id": i, "content": draw(results())} for i in answered]
+    return [message, *answers]
+
+
+@st.composite
+def chats(draw: st.DrawFn) -> list[dict[str, Any]]:
+    start = [{"role": "system", "content": "You help."}] if draw(st.booleans()) else []
+    blocks = draw(st.lists(turns(), min_size=1, max_size=25))
+    return start + [message for block in blocks for message in block]
+
+
+@st.composite
+def anthropic_chats(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Return messages of blocks: signed thinking, calls, results with pictures, broken pairs."""
+    messages: list[dict[str, Any]] = []
+    for number in range(draw(st.integers(1, 15))):
+        messages.append({"role": "user", "content": draw(texts())})
+        blocks: list[dict[str, Any]] = []
+        if draw(st.booleans()):
+            blocks.append({"type": "thinking", "thinking": draw(texts()), "signature": "c2ln"})
+        if draw(st.booleans()):
+            blocks.append({"type": "text", "text": draw(texts())})
+        ids = [f"t{draw(st.integers(0, number))}" for _ in range(draw(st.integers(0, 3)))]
+        blocks += [
+            {"type": "tool_use", "id": id_, "name": "bash", "input": {"command": draw(texts())}}
+            for id_ in ids
+        ]
+        messages.append({"role": "assistant", "content": blocks or draw(texts())})
+        answers = [
+            {"type": "tool_result", "tool_use_id": id_, "content": draw(results())}
+            for id_ in ids[: draw(st.integers(0, 3))]
+        ]
+        if answers and draw(st.booleans()):
+            source = {"type": "base64", "media_type": "image/png", "data": PICTURE}
+            answers[0]["content"] = [{"type": "image", "source": source}]
+        if answers:
+            messages.append({"role": "user", "content": answers})
+    return messages
+
+
+@st.composite
+def items(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Return Responses items: messages, reasoning, calls and their outputs."""
+    found: list[dict[str, Any]] = []
+    for number in range(draw(st.integers(1, 25))):
+        kind = draw(st.sampled_from(["message", "message", "reasoning", "call", "output"]))
+        id_ = f"call_{draw(st.integers(0, 3))}"
+        if kind == "message":
+            role = draw(st.sampled_from(["user", "assistant"]))
+            part = "input_text" if role == "user" else "output_text"
+            content = [{"type": part, "text": draw(texts())}]
+            found.append({"type": "message", "role": role, "content": content})
+        elif kind == "reasoning":
+            found.append({"type": "reasoning", "id": f"rs_{number}", "summary": []})
+        elif kind == "call":
+            call = {"type": "function_call", "call_id": id_, "name": "bash"}
+            found.append({**call, "arguments": draw(st.sampled_from(["{}", "{broken", ""]))})
+            if draw(st.booleans()):
+                output = {"type": "function_call_output", "call_id": id_}
+                found.append({**output, "output": draw(results())})
+        else:
+            found.append({"type": "function_call_output", "call_id": id_, "output": "late"})
+    return found
+
+
+def opened() -> perdure.EngineSession:
+    return perdure.open_session(
+        {
+            "provider": {"context_length": 6_000, "max_tokens": 500},
+            "context": {"compression": {"min_context_length": 1}},
+        },
+        session_id="random",
+        state_dir=":memory:",
+    )
+
+
+def check(messages: list[dict[str, Any]], trigger: Trigger) -> None:
+    given_ = json.dumps(messages)
+
+    with opened() as session:
+        session.load(messages)
+        result = session.compress(trigger=trigger)
+        sent = json.dumps(list(session.view().messages))
+
+        assert result.reason in (Reason.DONE, Reason.NOOP) or too_large(result)
+        assert [*invariants.invalid(session), *invariants.lost(session)] == []
+        assert list(invariants.changed(session)) == []
+        assert result.tokens_after <= result.tokens_before
+        if trigger is not Trigger.OVERFLOW and result.reason is not Reason.FAILED:
+            assert session.compress(trigger=trigger).reason is Reason.NOOP
+            assert json.dumps(list(session.view().messages)) == sent
+        assert session.load(messages) is not None
+        assert json.dumps(list(session.view().messages)) == sent
+    assert json.dumps(messages) == given_
+
+
+def too_large(result: perdure.types.Compression) -> bool:
+    """Return whether it was refused because a user's message alone is over the window."""
+    return result.reason is Reason.FAILED and "split it" in result.detail
+
+
+several = settings(
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # making them smaller takes minutes
+)
+
+
+@several
+@given(chats(), TRIGGERS)
+def test_any_chat_stays_as_valid_as_it_was(messages, trigger):
+    check(messages, trigger)
+
+
+@several
+@given(anthropic_chats(), TRIGGERS)
+def test_any_anthropic_chat_stays_as_valid_as_it_was(messages, trigger):
+    check(messages, trigger)
+
+
+@several
+@given(items(), TRIGGERS)
+def test_any_list_of_responses_items_stays_as_valid_as_it_was(messages, trigger):
+    check(messages, trigger)
