@@ -327,12 +327,12 @@ def test_handle_is_asked_only_for_what_is_edited():
 
 def test_fifty_thousand_messages_are_pruned_in_seconds():
     messages = [m for i in range(25_000) for m in call(i, "my_tool", {"id": i}, f"{i} word " * 90)]
-    started = time.perf_counter()
+    started = time.process_time()
 
     edits = prune(messages, range(50_000), kinds=KINDS, ref_of=ref_of, names_tools=False)
 
     assert len(edits) == 25_000
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 # ------------------------------------------------------------------------------- pressure

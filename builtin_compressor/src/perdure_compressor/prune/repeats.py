@@ -31,6 +31,7 @@ _PLACES = frozenset(
 )
 
 Call = tuple[dict[str, Any], int]
+Place = tuple[object, ...]
 
 
 def calls_with_results(messages: Sequence[Message]) -> Iterator[Call]:
@@ -68,7 +69,8 @@ def repeats(
             continue
         name, arguments = call_name(call), parsed_arguments(call)
         kind = kinds.kind_of(name, arguments)
-        keys = _keys(kind, name, arguments, text)
+        place = _place(name, arguments)
+        keys = _keys(kind, place, arguments, text)
         why = next((later[key] for key in keys if key in later), None)
         if why and index in prunable and isinstance(message.get("content"), str):
             subject = subject_of(arguments)
@@ -78,44 +80,43 @@ def repeats(
                 changed = copy_message(message)
                 changed["content"] = stub(line, ref_of(index), names_tools=names_tools)
                 edits.append(Edit(index, changed, "repeat"))
-        for key, reason in _supersedes(kind, name, arguments, message, text):
-            later.setdefault(key, reason)
+        said = partial(_said, name[:60] or "tool", arguments)
+        for key, sentence in _supersedes(kind, place, arguments, message, text):
+            later.setdefault(key, partial(said, sentence))
     return edits[::-1]
 
 
-def _keys(kind: str, name: str, arguments: Mapping[str, Any], text: str) -> list[object]:
+def _keys(kind: str, place: Place | None, arguments: Mapping[str, Any], text: str) -> list[object]:
     """Return what makes a result the same as, or older than, another one."""
     if len(text) < MIN_CHARS:
         return []
-    place = _place(name, arguments)
     if kind != "read" or place is None:
         return [("text", text)]
     return [("text", text), ("read", place, _span(arguments)), ("changed", place)]
 
 
 def _supersedes(
-    kind: str, name: str, arguments: Mapping[str, Any], message: Message, text: str
-) -> Iterator[tuple[object, Callable[[str], str]]]:
-    """Yield what a result makes old, with what is said there, given the subject of the old call."""
-    said = partial(_said, name[:60] or "tool", subject_of(arguments))
+    kind: str, place: Place | None, arguments: Mapping[str, Any], message: Message, text: str
+) -> Iterator[tuple[object, str]]:
+    """Yield what a result makes old, with what is said there of its call."""
     if len(text) >= MIN_CHARS:
-        yield ("text", text), partial(said, "the same as what a later {} returned")
-    place = _place(name, arguments)
+        yield ("text", text), "the same as what a later {} returned"
     # What failed took no place, and a reason that is not certain is not given.
     if place is None or message.get("is_error") or has_failed(text):
         return
     if kind == "read" and len(text) >= MIN_CHARS:
-        yield ("read", place, _span(arguments)), partial(said, "read again by a later {}")
+        yield ("read", place, _span(arguments)), "read again by a later {}"
     if kind in ("write", "edit"):
-        yield ("changed", place), partial(said, "changed since by a later {}")
+        yield ("changed", place), "changed since by a later {}"
 
 
-def _said(name: str, subject: str, sentence: str, old_subject: str) -> str:
+def _said(name: str, arguments: Mapping[str, Any], sentence: str, old_subject: str) -> str:
+    subject = subject_of(arguments)
     other = f" {subject}" if subject and subject != old_subject else ""
     return sentence.format(f"{name}{other}")
 
 
-def _place(name: str, arguments: Mapping[str, Any]) -> tuple[object, ...] | None:
+def _place(name: str, arguments: Mapping[str, Any]) -> Place | None:
     """Return what tells one file from all others; servers may have files of the same path."""
     path = same_path(path_of(arguments))
     if not path:

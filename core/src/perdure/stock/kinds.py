@@ -251,12 +251,12 @@ def plain(arguments: Mapping[Any, Any]) -> dict[str, Any]:
 def path_of(arguments: Mapping[str, Any]) -> str:
     """Return the file or folder that a call names (for a patch: the first one), or nothing."""
     named = plain(arguments)
-    for key in PATH_KEYS:
-        value = named.get(key)
+    for key in (one for one in PATH_KEYS if one in named):
+        value = named[key]
         if isinstance(value, str) and value:
             return value
-    for key in _PATCH_KEYS:
-        value = named.get(key)
+    for key in (one for one in _PATCH_KEYS if one in named):
+        value = named[key]
         found = _PATCHED.search(value[:_PATCH_HEAD]) if isinstance(value, str) else None
         if found:
             return found["path"].strip()

@@ -181,7 +181,8 @@ def user_words(text: str) -> str:
     The words of those who introduce them are part of it.
     """
     end = text[-_LONGEST_USER_WORDS:]
-    found = _USER_WORDS.search(end)
+    low = end.lower()
+    found = _USER_WORDS.search(end) if "user" in low or "feedback" in low else None
     return end[found.start() :] if found else ""
 
 
@@ -206,7 +207,10 @@ def _envelope(text: str) -> Mapping[str, Any]:
 
 
 def _exit_code(text: str) -> int | None:
-    found = _EXIT.findall(text[-2_000:]) or _EXIT.findall(text[:500])
+    edges = (text[-2_000:], text[:500])
+    # The words are found much faster than the pattern, which few results hold.
+    likely = [e for e in edges if "exit" in (low := e.lower()) or "return" in low]
+    found = next(filter(None, map(_EXIT.findall, likely)), None)
     return int(found[-1][0] or found[-1][1]) if found else None
 
 
