@@ -173,10 +173,10 @@ def _ledger_table(report: dict[str, Any]) -> Any:  # noqa: ANN401 - rich is impo
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False)
-    table.add_column("ledger", no_wrap=True)
-    table.add_column("entries", justify="right", no_wrap=True)
-    table.add_column("latest", no_wrap=True, overflow="ellipsis")
+    table = Table(box=None, pad_edge=False, expand=True)
+    table.add_column("ledger", no_wrap=True, min_width=12)
+    table.add_column("entries", justify="right", no_wrap=True, min_width=7)
+    table.add_column("latest", no_wrap=True, overflow="ellipsis", ratio=1)
     for section, entries in report["ledger"].items():
         latest = " ".join(entries[-1].split()) if entries else ""
         table.add_row(section, f"{len(entries):,}", escape(latest[:200]))
