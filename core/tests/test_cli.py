@@ -134,6 +134,8 @@ def test_dry_run_writes_and_keeps_nothing(place):
     out = run("compress", "chat.json", *WINDOW, "--dry-run", "--out", "short.json").stdout
 
     assert "would be" in out
+    assert "prompt cache: the first" in out
+    assert "summary model: not asked" in out
     assert sorted(place.rglob("*")) == before
 
 

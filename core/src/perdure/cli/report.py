@@ -39,6 +39,7 @@ def as_object(session: EngineSession, parsed: Parsed, result: Compression) -> di
         "trigger_tokens": status.trigger_tokens,
         "context_length": status.context_length,
         "fates": fates(session, view),
+        "cache": cache_loss(session, view, result.tokens_after or 0),
         "ranges": [
             {"first": made.first, "last": made.last, "kind": made.kind, "refs": list(made.refs)}
             for made in view.replacements
@@ -55,6 +56,15 @@ def as_object(session: EngineSession, parsed: Parsed, result: Compression) -> di
         "duration_s": round(result.duration_s, 4),
         "valid": validity(view),
     }
+
+
+def cache_loss(session: EngineSession, view: View, tokens_after: int) -> dict[str, int]:
+    """Return what a provider's prompt cache keeps, and what it has to read anew once."""
+    first = min((made.first for made in view.replacements), default=None)
+    if first is None:
+        return {"kept_tokens": tokens_after, "lost_tokens": 0}
+    kept = _tokens(session, view.transcript, 0, first)
+    return {"kept_tokens": kept, "lost_tokens": max(0, tokens_after - kept)}
 
 
 def fates(session: EngineSession, view: View) -> list[dict[str, Any]]:
@@ -135,6 +145,12 @@ def show(report: dict[str, Any], *, is_dry_run: bool, to_stderr: bool) -> None:
     console.print(_fate_table(report))
     if report["ledger"]:
         console.print(_ledger_table(report))
+    cache, calls = report["cache"], report["cost"]["calls"]
+    console.print(
+        f"prompt cache: the first {cache['kept_tokens']:,} tokens stay, "
+        f"{cache['lost_tokens']:,} {'would be' if is_dry_run else 'are'} read anew once; "
+        f"summary model: {f'{calls} calls' if calls else 'not asked'}"
+    )
     valid = ", ".join(
         f"{name} {'yes' if verdict is True else 'NO'}" for name, verdict in report["valid"].items()
     )
