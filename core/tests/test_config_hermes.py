@@ -75,6 +75,25 @@ def test_each_key_has_one_note(key, tmp_path):
     assert len([note for note in notes if note.startswith(f"{key} is ")]) == 1
 
 
+SECTIONS = """
+    providers fallback_providers credential_pool_strategies toolsets max_concurrent_sessions agent
+    terminal web browser checkpoints context_file_max_chars file_read_max_chars mcp tool_output
+    tool_loop_guardrails kanban prompt_caching openrouter bedrock display dashboard privacy tts stt
+    voice human_delay memory delegation prefill_messages_file goals moa skills curator honcho
+    timezone slack discord whatsapp telegram mattermost matrix approvals command_allowlist
+    quick_commands platform_hints hooks personalities security cron code_execution tools logging
+    model_catalog network gateway streaming sessions onboarding updates lsp secrets computer_use
+    desktop vertex
+""".split()
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_sections_of_hermes_are_not_taken_for_misspelt_ones_of_ours(section, tmp_path):
+    notes = loaded(tmp_path, f"compression: {{}}\n{section}: {{}}\n").notes
+
+    assert notes == (f"{section} is left out: it is a matter of Hermes",)
+
+
 def test_values_are_traced_to_the_old_lines(tmp_path):
     sources = loaded(tmp_path, HERMES).sources
 

@@ -86,8 +86,8 @@ _REMARKS = {
     "model.api_key": "name the variable that holds it in provider.api_key_env",
     "auxiliary.compression.api_key": "name the variable that holds it in summarizer.api_key_env",
 }
-# Read here, or so near to a key of ours that it would be taken for a misspelt one.
-_SECTIONS = frozenset({"compression", "model", "auxiliary", "providers", "stt", "streaming"})
+# Read here, or so near to a section of ours that it would be taken for a misspelt one.
+_SECTIONS = frozenset({"compression", "model", "auxiliary", "providers"})
 _MARKS = ("_config_version", "model", "compression")
 
 
@@ -111,8 +111,10 @@ def translated(data: Mapping[str, Any], known: frozenset[str]) -> Translation:
     result: dict[str, Any] = {}
     renamed: dict[str, str] = {}
     notes: list[str] = []
+    sections = known | {"compression"}
     for key, value in data.items():
-        if key in known or (key not in _SECTIONS and nearest(str(key), known | {"compression"})):
+        is_misspelt = key not in _SECTIONS and nearest(str(key), sections, cutoff=0.85)
+        if key in known or is_misspelt:
             result[key] = dict(value) if isinstance(value, dict) else value
     for entry in _entries(data, skipped=result):
         if entry.target is None:
