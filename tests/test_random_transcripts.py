@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import invariants
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -13,11 +14,14 @@ import perdure
 from perdure.types import Reason, Trigger
 
 TRIGGERS = st.sampled_from([Trigger.MANUAL, Trigger.PREFLIGHT, Trigger.OVERFLOW])
-PICTURE = (
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-)
+PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 ODD = ["", " ", "\n", "\x00", "\ud835", "\udc00 half", "{", "[Perdure handoff v1", "⟦cut 3 chars⟧"]
-SPOKEN = ["Please look at this.", "Never touch the folder live/.", "名前を教えて", "Done, 17 rows. 🎉"]
+SPOKEN = [
+    "Please look at this.",
+    "Never touch the folder live/.",
+    "名前を教えて",
+    "Done, 17 rows. 🎉",
+]
 SIZES = st.sampled_from([0, 1, 1, 1, 40, 400, 2_000])
 
 
@@ -190,6 +194,9 @@ several = settings(
 )
 
 
+many = settings(several, max_examples=1_500, derandomize=False)
+
+
 @several
 @given(chats(), TRIGGERS)
 def test_any_chat_stays_as_valid_as_it_was(messages, trigger):
@@ -205,4 +212,11 @@ def test_any_anthropic_chat_stays_as_valid_as_it_was(messages, trigger):
 @several
 @given(items(), TRIGGERS)
 def test_any_list_of_responses_items_stays_as_valid_as_it_was(messages, trigger):
+    check(messages, trigger)
+
+
+@pytest.mark.soak
+@many
+@given(chats() | anthropic_chats() | items(), TRIGGERS)
+def test_very_many_lists_stay_as_valid_as_they_were(messages, trigger):
     check(messages, trigger)
