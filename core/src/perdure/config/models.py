@@ -5,15 +5,8 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic.functional_validators import BeforeValidator
 from pydantic_core import PydanticCustomError
 
 Share = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
