@@ -106,3 +106,10 @@ def _with_marks_as_long(value: object) -> object:
     if isinstance(value, list):
         return [_with_marks_as_long(item) for item in value]
     return "long" if isinstance(value, str) and "⟦cut " in value else value
+
+
+@pytest.mark.parametrize("given_arguments", [{(1, 2): "x" * 900}, {"a": {(1, 2): "x" * 900}}])
+def test_object_that_json_cannot_tell_is_left_alone(given_arguments):
+    call = {"id": "a", "function": {"name": "f", "arguments": given_arguments}}
+
+    assert not arguments([{"role": "assistant", "tool_calls": [call]}], range(1))

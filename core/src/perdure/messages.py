@@ -108,17 +108,14 @@ def call_arguments(call: Mapping[str, Any]) -> str:
         arguments = call["custom"].get("input")
     if isinstance(arguments, str):
         return arguments
-    try:
-        return "" if arguments is None else json.dumps(arguments, ensure_ascii=False, default=str)
-    except (TypeError, ValueError, RecursionError):
-        return ""  # nothing that JSON can tell
+    return "" if arguments is None else json.dumps(arguments, ensure_ascii=False, default=str)
 
 
 def parsed_arguments(call: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call as a dict; empty when they are not a JSON object."""
     try:
         value = json.loads(call_arguments(call))
-    except (ValueError, RecursionError):
+    except (TypeError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
 

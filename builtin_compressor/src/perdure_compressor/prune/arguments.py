@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from perdure.messages import Message, call_arguments, copy_message, tool_calls_of
 from perdure_compressor.prune.marks import Edit, cut_mark, is_cut
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
 MIN_ARGUMENT_CHARS = 500
 MIN_STRING_CHARS = 200
@@ -29,7 +29,7 @@ def arguments(messages: Sequence[Message], prunable: Container[int]) -> list[Edi
     for index, message in enumerate(messages):
         if index not in prunable:
             continue
-        cuts = [shortened(call_arguments(call)) for call in tool_calls_of(message)]
+        cuts = [shortened(_written(call)) for call in tool_calls_of(message)]
         if not any(cuts):
             continue
         changed = copy_message(message)
@@ -42,6 +42,14 @@ def arguments(messages: Sequence[Message], prunable: Container[int]) -> list[Edi
         if changed != message:
             edits.append(Edit(index, changed, "arguments"))
     return edits
+
+
+def _written(call: Mapping[str, Any]) -> str:
+    """Return the arguments of a call; nothing when they are an object that JSON cannot tell."""
+    try:
+        return call_arguments(call)
+    except (TypeError, ValueError, RecursionError):
+        return ""
 
 
 def shortened(text: str) -> str | None:
