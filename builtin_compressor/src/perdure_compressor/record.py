@@ -107,12 +107,16 @@ class Room:
 
 
 def room_for(budget: Budget, handoff_tokens: int | None, *, is_beside_model: bool = False) -> Room:
-    """Return the room that the budget gives to a handoff."""
-    share = int((LEDGER_SHARE + SUMMARY_SHARE) * budget.room_tokens)
-    borrowed = int(BORROWED_SHARE * budget.room_tokens)
-    total = handoff_tokens or share
+    """Return the room that the budget gives to a handoff.
+
+    A size that was asked for is the size of everything: the user's words may fill it, not exceed
+    it.
+    """
+    total = handoff_tokens or int((LEDGER_SHARE + SUMMARY_SHARE) * budget.room_tokens)
+    parts = max(200, total - FRAME_TOKENS)
+    borrowed = parts if handoff_tokens else int(BORROWED_SHARE * budget.room_tokens)
     return Room(
-        handoff_tokens=max(200, total - FRAME_TOKENS),
+        handoff_tokens=parts,
         borrowed_tokens=max(borrowed, total // 2),
         is_beside_model=is_beside_model,
     )
