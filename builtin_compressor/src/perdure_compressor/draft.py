@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from perdure.protocols import TokenCounter
+    from perdure.stock.kinds import Kinds
     from perdure.stock.ledger import Ledger
     from perdure.transcript import View
     from perdure.types import Budget
@@ -84,6 +85,7 @@ def make_draft(  # noqa: PLR0913 - one argument per thing that decides
     counter: TokenCounter,
     handle_of: Callable[[range], str],
     ref_of: Callable[[int], str],
+    kinds: Kinds,
 ) -> Draft | None:
     """Return a draft that fits the target, or None when nothing new lies between head and tail."""
     tail_tokens = budget.tail_tokens
@@ -99,7 +101,9 @@ def make_draft(  # noqa: PLR0913 - one argument per thing that decides
             break
         draft = _drafted(work, plan, carried, room, counter, handle_of)
         allowed = _tail_allowance(draft, budget)
-        draft = _relieved(draft, min(allowed, int(SOFT_CEILING * tail_tokens)), counter, ref_of)
+        draft = _relieved(
+            draft, min(allowed, int(SOFT_CEILING * tail_tokens)), counter, ref_of, kinds
+        )
         over = draft.work.tokens(range(plan.tail_start, len(work.view))) - allowed
         if over <= 0:
             return draft
@@ -183,7 +187,11 @@ def _tail_allowance(draft: Draft, budget: Budget) -> int:
 
 
 def _relieved(
-    draft: Draft, ceiling: int, counter: TokenCounter, ref_of: Callable[[int], str]
+    draft: Draft,
+    ceiling: int,
+    counter: TokenCounter,
+    ref_of: Callable[[int], str],
+    kinds: Kinds,
 ) -> Draft:
     """Return the draft with giant results of the tail shortened, if it is over its ceiling."""
     tail = range(draft.plan.tail_start, len(draft.work.view))
@@ -191,6 +199,11 @@ def _relieved(
     if excess <= 0:
         return draft
     edits = relieve(
-        draft.work.messages(), list(tail), excess_tokens=excess, counter=counter, ref_of=ref_of
+        draft.work.messages(),
+        list(tail),
+        excess_tokens=excess,
+        counter=counter,
+        ref_of=ref_of,
+        kinds=kinds,
     )
     return replace(draft, work=draft.work.edited(edits, counter))

@@ -96,6 +96,7 @@ class Compressor:
             counter=context.counter,
             handle_of=lambda middle: self._range_handle(messages, middle),
             ref_of=ref_maker(messages, context.blobs),
+            kinds=self._kinds,
         )
         if draft is None:
             return self._relieved(work, budget)
@@ -165,6 +166,7 @@ class Compressor:
             excess_tokens=excess,
             counter=self._context.counter,
             ref_of=ref_maker(work.view, self._context.blobs),
+            kinds=self._kinds,
         )
         if not edits:
             return None

@@ -5,14 +5,28 @@ Each class carries the facts of its message as attributes, so that programs need
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 class PerdureError(Exception):
-    """Base of everything that Perdure raises on purpose."""
+    """Base of everything that Perdure raises on purpose.
+
+    Facts are given by keyword; a class names those it takes as attributes, with their defaults.
+    """
+
+    def __init__(self, message: str, **facts: object) -> None:
+        """Take the message and its facts; lists become tuples."""
+        super().__init__(message)
+        unknown = set(facts) - set(self.facts())
+        if unknown:
+            text = (
+                f"{type(self).__name__} takes no fact {sorted(unknown)}, only {list(self.facts())}"
+            )
+            raise TypeError(text)
+        for name, value in facts.items():
+            setattr(self, name, tuple(value) if isinstance(value, list) else value)
+
+    def facts(self) -> dict[str, object]:
+        """Return what the message was made of, by name."""
+        return {name: getattr(self, name) for name in type(self).__annotations__}
 
 
 class ConfigError(PerdureError):
@@ -24,18 +38,9 @@ class ConfigError(PerdureError):
         nearest: Closest known key when the key is unknown.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        source: str | None = None,
-        key: str | None = None,
-        nearest: str | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.source = source
-        self.key = key
-        self.nearest = nearest
+    source: str | None = None
+    key: str | None = None
+    nearest: str | None = None
 
 
 class InputError(PerdureError):
@@ -47,18 +52,9 @@ class InputError(PerdureError):
         index: 0-based message index, when known.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        source: str | None = None,
-        line: int | None = None,
-        index: int | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.source = source
-        self.line = line
-        self.index = index
+    source: str | None = None
+    line: int | None = None
+    index: int | None = None
 
 
 class EngineNotFoundError(PerdureError):
@@ -71,20 +67,10 @@ class EngineNotFoundError(PerdureError):
         pip_line: Install command, only for engines that this project publishes.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        requested: str,
-        available: Sequence[str] = (),
-        nearest: Sequence[str] = (),
-        pip_line: str | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.requested = requested
-        self.available = tuple(available)
-        self.nearest = tuple(nearest)
-        self.pip_line = pip_line
+    requested: str = ""
+    available: tuple[str, ...] = ()
+    nearest: tuple[str, ...] = ()
+    pip_line: str | None = None
 
 
 class EngineConflictError(PerdureError):
@@ -95,10 +81,8 @@ class EngineConflictError(PerdureError):
         distributions: `name version` of every distribution that offers it, sorted.
     """
 
-    def __init__(self, message: str, *, engine: str, distributions: Sequence[str]) -> None:
-        super().__init__(message)
-        self.engine = engine
-        self.distributions = tuple(distributions)
+    engine: str = ""
+    distributions: tuple[str, ...] = ()
 
 
 class EngineLoadError(PerdureError):
@@ -109,10 +93,8 @@ class EngineLoadError(PerdureError):
         distribution: `name version` of the distribution, when known.
     """
 
-    def __init__(self, message: str, *, engine: str, distribution: str | None = None) -> None:
-        super().__init__(message)
-        self.engine = engine
-        self.distribution = distribution
+    engine: str = ""
+    distribution: str | None = None
 
 
 class EngineContractError(PerdureError):
@@ -125,14 +107,10 @@ class EngineContractError(PerdureError):
         expected: What the hookspec has.
     """
 
-    def __init__(
-        self, message: str, *, engine: str, hook: str, declared: str = "", expected: str = ""
-    ) -> None:
-        super().__init__(message)
-        self.engine = engine
-        self.hook = hook
-        self.declared = declared
-        self.expected = expected
+    engine: str = ""
+    hook: str = ""
+    declared: str = ""
+    expected: str = ""
 
 
 class EngineCallError(PerdureError):
@@ -144,11 +122,9 @@ class EngineCallError(PerdureError):
         trigger: Trigger of the compaction, when the hook was `compress`.
     """
 
-    def __init__(self, message: str, *, engine: str, hook: str, trigger: str | None = None) -> None:
-        super().__init__(message)
-        self.engine = engine
-        self.hook = hook
-        self.trigger = trigger
+    engine: str = ""
+    hook: str = ""
+    trigger: str | None = None
 
 
 class InvariantError(PerdureError):
@@ -160,13 +136,9 @@ class InvariantError(PerdureError):
         index: 0-based index of the message concerned, when there is one.
     """
 
-    def __init__(
-        self, message: str, *, rule: str, found: str = "", index: int | None = None
-    ) -> None:
-        super().__init__(message)
-        self.rule = rule
-        self.found = found
-        self.index = index
+    rule: str = ""
+    found: str = ""
+    index: int | None = None
 
 
 class SummarizerError(PerdureError):
@@ -179,18 +151,9 @@ class SummarizerError(PerdureError):
         retry_after_s: Seconds to wait before another try, when known.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        failure: str,
-        provider: str | None = None,
-        retry_after_s: float | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.failure = failure
-        self.provider = provider
-        self.retry_after_s = retry_after_s
+    failure: str = ""
+    provider: str | None = None
+    retry_after_s: float | None = None
 
 
 class ContextOverflowError(PerdureError):
@@ -203,20 +166,10 @@ class ContextOverflowError(PerdureError):
         largest: (message index, role, tokens) of the largest messages, largest first.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        tokens: int,
-        window: int,
-        attempts: int = 0,
-        largest: Sequence[tuple[int, str, int]] = (),
-    ) -> None:
-        super().__init__(message)
-        self.tokens = tokens
-        self.window = window
-        self.attempts = attempts
-        self.largest = tuple(largest)
+    tokens: int = 0
+    window: int = 0
+    attempts: int = 0
+    largest: tuple[tuple[int, str, int], ...] = ()
 
 
 class StoreError(PerdureError):
@@ -229,20 +182,10 @@ class StoreError(PerdureError):
         is_transient: True when waiting and trying again may help (locked, busy).
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        path: str,
-        operation: str,
-        safe: str = "",
-        is_transient: bool = False,
-    ) -> None:
-        super().__init__(message)
-        self.path = path
-        self.operation = operation
-        self.safe = safe
-        self.is_transient = is_transient
+    path: str = ""
+    operation: str = ""
+    safe: str = ""
+    is_transient: bool = False
 
 
 class PerdureWarning(UserWarning):

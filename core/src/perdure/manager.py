@@ -17,7 +17,7 @@ from perdure.errors import PerdureError, StoreError
 from perdure.history import History
 from perdure.messages import is_system
 from perdure.serving import Serving
-from perdure.transcript import Replacement, View
+from perdure.transcript import View, shortenings
 from perdure.types import (
     Budget,
     Compression,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from perdure.parts import SessionParts
     from perdure.protocols import BlobStore, WireCopy
     from perdure.registry import EngineHooks
-    from perdure.transcript import Entry
+    from perdure.transcript import Entry, Replacement
     from perdure.types import ModelInfo
 
 P = ParamSpec("P")
@@ -194,24 +194,12 @@ class EngineSession:
 
     def _ingest(self, fresh: int) -> None:
         """Show new messages to the engine and take what it shortened."""
-        entries = self._history.view.transcript.entries(fresh)
-        if not entries:
-            return
-        messages = [entry.message for entry in entries]
-        shortened = self._hooks.on_messages(messages, self._history.view.transcript)
-        made = [
-            Replacement(
-                first=fresh + offset,
-                last=fresh + offset,
-                kind="shortened",
-                messages=(new,),
-                chain=self._history.view.transcript.chain(fresh + offset),
-            )
-            for offset, (new, old) in enumerate(zip(shortened or (), messages, strict=False))
-            if new is not old and new != old
-        ]
+        transcript = self._history.view.transcript
+        messages = transcript[fresh:]
+        shortened = self._hooks.on_messages(messages, transcript) if messages else None
+        made = shortenings(transcript, fresh, shortened or ())
         if made:
-            self._commit(tuple(made))
+            self._commit(made)
 
     # ---------------------------------------------------------------- deciding
 
@@ -332,6 +320,8 @@ class EngineSession:
         known = self._serving.state.load()
         try:
             result = ask(hooks)
+            if result is not None and result.view is not None:
+                self._parts.codec.wire(result.view, self._history.format)
         except PerdureError as error:
             self._serving.state.save(known)
             self._serving.on_failure("compress", error)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 PRIVATE_KEY = "_perdure"
 SYSTEM_ROLES = frozenset({"system", "developer"})
+MAX_DEPTH = 100
+"""Levels of nesting that content may have; more breaks the recursion that JSON libraries share."""
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 
 
@@ -313,8 +315,26 @@ def validate(message: object, index: int, source: str | None = None) -> None:
         found = type(content).__name__
         text = f"message {index} has content of type {found}; expected text, parts or null"
         raise InputError(text, source=source, index=index)
+    if isinstance(content, list) and not _is_shallow(content):
+        text = f"message {index} is nested too deeply, over {MAX_DEPTH} levels; flatten it"
+        raise InputError(text, source=source, index=index)
     calls = message.get("tool_calls")
     if calls is not None and not isinstance(calls, list):
         found = type(calls).__name__
         text = f"message {index} has tool_calls of type {found}; expected a list of calls"
         raise InputError(text, source=source, index=index)
+
+
+def _is_shallow(content: list[Any]) -> bool:
+    """Return whether nesting ends within the bound; looked at level by level, without recursion."""
+    level: list[Any] = [content]
+    for _ in range(MAX_DEPTH):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, (dict, list))
+        ]
+        if not level:
+            return True
+    return False

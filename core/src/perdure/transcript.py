@@ -245,6 +245,23 @@ class Replacement:
         return replace(self, made_at=length)
 
 
+def shortenings(
+    transcript: Transcript, fresh: int, shortened: Sequence[Message]
+) -> tuple[Replacement, ...]:
+    """Return a replacement for each message from `fresh` on whose short form is another one."""
+    return tuple(
+        Replacement(
+            first=position,
+            last=position,
+            kind="shortened",
+            messages=(new,),
+            chain=transcript.chain(position),
+        )
+        for position, new in enumerate(shortened, start=fresh)
+        if new is not transcript[position] and new != transcript[position]
+    )
+
+
 class View(Sequence[Message]):
     """What is sent: the transcript with its replacements in place.
 

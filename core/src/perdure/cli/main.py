@@ -57,11 +57,7 @@ class Failure(click.ClickException):
     def show(self, file: Any = None) -> None:  # noqa: ANN401 - click's own signature
         """Print one line for people, or one object for programs."""
         if self.as_json:
-            facts = {
-                key: value
-                for key, value in vars(self.error).items()
-                if value is None or isinstance(value, (str, int, float, bool, list, tuple))
-            }
+            facts = self.error.facts()
             kind = type(self.error).__name__
             click.echo(json.dumps({"error": kind, "message": self.message, **facts}))
         else:
