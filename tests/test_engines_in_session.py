@@ -210,6 +210,7 @@ def test_impostor_of_a_reserved_name_is_never_imported(installed):
         ("loses-user", "latest typed user message"),
         ("splits-pairs", "a call without its result"),
         ("invents", "no message of the input"),
+        ("unsendable", "not valid for dialect"),
         ("grows", "more than the"),
         ("raises", "index out of shape"),
         ("wrong-type", "compress returned list"),
@@ -305,6 +306,32 @@ def test_observer_that_raises_changes_nothing_and_is_told_once(installed, caplog
         "on_session_end",
     ]
     assert len([r for r in caplog.records if "Broken" in r.getMessage()]) == 1
+
+
+def test_choice_for_one_request_is_valid_and_not_kept(installed):
+    installed("acme-window")
+
+    with opened("window") as session:
+        engine = session._hooks.engine
+        type(engine).select_context = lambda self, messages: [messages[0], *messages[-5:]]
+        try:
+            session._serving.hooks = session._serving._hooked(engine, "window")
+            session.append(conversation())
+            wire = session.select_context(dialect="openai-strict")
+            whole = session.view()
+        finally:
+            del type(engine).select_context
+
+    assert [m["role"] for m in wire.messages] == [
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "user",
+    ]
+    assert len(whole.messages) == len(conversation())
+    assert wire.problems == ()
 
 
 def test_session_end_is_told_exactly_once(installed):

@@ -407,6 +407,33 @@ def _put_in_child(folder: str) -> None:
     blobs.close()
 
 
+OPENER = """
+import sys
+from pathlib import Path
+from perdure.blobs import open_blobs
+blobs = open_blobs(Path(sys.argv[1]), "s")
+sys.stdin.readline()
+blobs.put_messages([{"role": "tool", "content": f"{sys.argv[2]} {i}"} for i in range(20)])
+"""
+
+
+def test_many_processes_may_create_the_file_at_the_same_time(tmp_path):
+    for round_ in range(3):
+        folder = tmp_path / str(round_)
+        openers = [
+            subprocess.Popen(
+                [sys.executable, "-c", OPENER, str(folder), str(number)],
+                stdin=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for number in range(5)
+        ]
+        for opener in openers:
+            _, errors = opener.communicate("go\n", timeout=60)
+            assert opener.returncode == 0, errors
+
+
 def test_two_processes_may_store_at_the_same_time(tmp_path):
     context = multiprocessing.get_context("spawn")
     blobs = open_blobs(tmp_path, "s")

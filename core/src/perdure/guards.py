@@ -44,8 +44,12 @@ def leading_system_kept(before: View, after: View) -> None:
 
 def calls_keep_results(before: View, after: View) -> None:
     """Every tool call has its result right behind it and the reverse, unless it came in without."""
-    known = _unpaired(before)
-    for index in _unpaired(after, skip=known):
+    known = {identity for unpaired in _unpaired(before).values() for identity in unpaired}
+    by_place = after.transcript is before.transcript
+    for index, (digest, place) in _unpaired(after).items():
+        # What came in unpaired may have been shortened since; its place tells then.
+        if digest in known or (by_place and place in known):
+            continue
         message = after[index]
         what = "a result without its call" if is_result(message) else "a call without its result"
         text = (
@@ -55,17 +59,15 @@ def calls_keep_results(before: View, after: View) -> None:
         raise InvariantError(text, rule="calls_keep_results", found=what, index=index)
 
 
-def _unpaired(view: View, skip: Mapping[int, Any] | None = None) -> dict[int, Any]:
-    """Map view indexes of unpaired messages; `skip` holds those that were unpaired before."""
-    seen = set((skip or {}).values())
-    found: dict[int, Any] = {}
+def _unpaired(view: View) -> dict[int, tuple[tuple[object, int], tuple[object, int]]]:
+    """Map view indexes of unpaired messages to what they are known by: digest, or place."""
+    found = {}
     last = len(view) - 1
     for unit in group(view):
         running = unit.pending and unit.last == last
         if (unit.pending and not running) or unit.kind == "orphan":
-            identity = (view.entry(unit.first).digest, unit.pending)
-            if identity not in seen:
-                found[unit.first] = identity
+            digest, place = view.entry(unit.first).digest, view.source(unit.first)
+            found[unit.first] = ((digest, unit.pending), (place, unit.pending))
     return found
 
 
@@ -120,6 +122,17 @@ def declared(before: View, messages: Sequence[Message]) -> tuple[Replacement, ..
         keeps.append(found)
         position = found + 1
     return _gaps(before, set(keeps))
+
+
+def selected(view: View, chosen: Sequence[Message]) -> View:
+    """Return the view of messages chosen for one request, so that dialects can repair the gaps.
+
+    A choice that holds messages of its own is a list of its own.
+    """
+    try:
+        return view.apply(declared(view, chosen))
+    except InvariantError:
+        return View.of(chosen)
 
 
 def _gaps(view: View, keeps: set[int]) -> tuple[Replacement, ...]:

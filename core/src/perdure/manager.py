@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from perdure.errors import PerdureError, StoreError
+from perdure.guards import selected
 from perdure.history import History
 from perdure.messages import is_system
 from perdure.serving import Serving
@@ -253,7 +254,7 @@ class EngineSession:
             chosen = self._hooks.select_context(
                 self._history.view, self._history.view.transcript, incoming, self.budget()
             )
-            view = self._history.view if chosen is None else View.of(chosen)
+            view = self._history.view if chosen is None else selected(self._history.view, chosen)
             return self._parts.codec.wire(view, dialect or self._history.format)
 
     # ---------------------------------------------------------------- compressing

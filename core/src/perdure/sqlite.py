@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,14 +61,20 @@ class Database:
                 raise StoreError(
                     text, path=self.path, operation="open", safe="the file is unchanged"
                 )
-            connection.execute("PRAGMA journal_mode = WAL")
+            _switch_to_wal(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
             if found < self._version:
-                connection.executescript(
-                    f"BEGIN IMMEDIATE; {self._schema} "
-                    f"PRAGMA user_version = {self._version}; COMMIT;"
-                )
+                self._create(connection)
             return connection
+
+    def _create(self, connection: sqlite3.Connection) -> None:
+        """Create what is missing, unless another process has done it meanwhile."""
+        connection.execute("BEGIN IMMEDIATE")
+        if connection.execute("PRAGMA user_version").fetchone()[0] < self._version:
+            for statement in filter(str.strip, self._schema.split(";")):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {self._version}")
+        connection.execute("COMMIT")
 
     @contextmanager
     def reading(self, operation: str) -> Iterator[sqlite3.Connection]:
@@ -117,3 +124,17 @@ class Database:
         """Close the file."""
         with self._lock:
             self._connection.close()
+
+
+def _switch_to_wal(connection: sqlite3.Connection) -> None:
+    """Switch to WAL; SQLite does not wait by itself when another process is just doing the same."""
+    deadline = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:  # noqa: PERF203 - a loop of waiting
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
