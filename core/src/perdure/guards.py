@@ -61,7 +61,7 @@ def calls_keep_results(before: View, after: View) -> None:
 
 def _unpaired(view: View) -> dict[int, tuple[tuple[object, int], tuple[object, int]]]:
     """Map view indexes of unpaired messages to what they are known by: digest, or place."""
-    found = {}
+    found: dict[int, tuple[tuple[object, int], tuple[object, int]]] = {}
     last = len(view) - 1
     for unit in group(view):
         running = unit.pending and unit.last == last
