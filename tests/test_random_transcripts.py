@@ -220,3 +220,39 @@ def test_any_list_of_responses_items_stays_as_valid_as_it_was(messages, trigger)
 @given(chats() | anthropic_chats() | items(), TRIGGERS)
 def test_very_many_lists_stay_as_valid_as_they_were(messages, trigger):
     check(messages, trigger)
+
+
+# ------------------------------------------------------------------------------- found by these
+
+
+def call(id_: str) -> dict[str, Any]:
+    return {"id": id_, "type": "function", "function": {"name": "bash", "arguments": "{}"}}
+
+
+def test_orphaned_result_that_is_shortened_does_not_stop_a_compaction():
+    orphan = {"role": "tool", "tool_call_id": "c9", "content": "row 17: value 4.5\n" * 3_000}
+    messages = [
+        {"role": "user", "content": "Please look at this."},
+        {"role": "assistant", "content": "I look."},
+        orphan,
+        {"role": "assistant", "content": "Seen.\n" * 2_000, "tool_calls": [call("c1")]},
+        {"role": "tool", "tool_call_id": "c1", "content": "ok"},
+    ]
+
+    check(messages, Trigger.OVERFLOW)
+    check(messages, Trigger.PREFLIGHT)
+
+
+def test_open_call_of_responses_items_stays_the_callers_own_behind_a_handoff():
+    messages = [
+        {"type": "function_call", "call_id": "call_0", "name": "bash", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "call_1", "output": "row 17\n" * 3_000},
+        {"type": "function_call_output", "call_id": "call_1", "output": "late"},
+        {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": "half " * 3_000}],
+        },
+    ]
+
+    check(messages, Trigger.OVERFLOW)
