@@ -62,6 +62,7 @@ class Blobs:
         self._session = session_id
         self._max_bytes = None if max_mb is None else max_mb * 1_000_000
         self._handles: dict[bytes, str] = {}
+        self._remembered: dict[int, tuple[Mapping[str, Any], str]] = {}
         self._index: SearchIndex | None = None
         self._indexed = 0
         self._index_lock = threading.Lock()
@@ -79,7 +80,20 @@ class Blobs:
         Raises:
             StoreError: Nothing was stored.
         """
-        return self._put([(_MESSAGE, _json(message)) for message in messages])
+        new = [message for message in messages if not self._is_remembered(message)]
+        for message, handle in zip(
+            new, self._put([(_MESSAGE, _json(message)) for message in new]), strict=True
+        ):
+            self._remembered[id(message)] = (message, handle)
+        return [self._remembered[id(message)][1] for message in messages]
+
+    def _is_remembered(self, message: Mapping[str, Any]) -> bool:
+        """Return whether this very object was stored; messages are not changed once they are here.
+
+        The object is held beside its handle, so that its identity cannot pass to another one.
+        """
+        known = self._remembered.get(id(message))
+        return known is not None and known[0] is message
 
     def put_range(self, refs: Iterable[str]) -> str:
         """Store an ordered list of handles and return the handle that stands for all of them."""
