@@ -6,10 +6,10 @@ import re
 import sys
 from bisect import bisect_right
 from dataclasses import replace
+from heapq import nsmallest
 from typing import TYPE_CHECKING, TypeVar
 
 from perdure.stock.ledger.facts import said_in
-from perdure.stock.ledger.identifiers import KINDS
 from perdure.stock.ledger.records import (
     Ask,
     Call,
@@ -91,7 +91,10 @@ class _Merging:
         for error in ledger.errors:
             if error.cause and error.resolved < 0:
                 self.unresolved.setdefault(error.cause, []).append(error.text)
-        self.identifiers = {(fact.kind, fact.text): fact for fact in ledger.identifiers}
+        # Plain pairs of (uses, last message): most identifiers of a long session never last.
+        self.identifiers = {
+            (fact.kind, fact.text): (fact.count, fact.index) for fact in ledger.identifiers
+        }
         self.calls = list(ledger.calls)
         self.lines = dict(ledger.lines)
         self.left = dict(ledger.left)
@@ -109,11 +112,10 @@ class _Merging:
         for statement in facts.statements:
             self._statement(index, statement)
         self._errors(index, facts, call)
+        uses = 1 if facts.role == "tool" else _SPOKEN
         for kind, text, _ in facts.identifiers:
-            known = self.identifiers.pop((kind, text), None)
-            count = (known.count if known else 0) + (1 if facts.role == "tool" else _SPOKEN)
-            last = max(index, known.index) if known else index
-            self.identifiers[kind, text] = Identifier(kind, text, count, last)
+            count, last = self.identifiers.pop((kind, text), (0, index))
+            self.identifiers[kind, text] = (count + uses, max(index, last))
 
     def _user(self, index: int, facts: MessageFacts) -> None:
         if facts.drops and self.asks:
@@ -258,20 +260,22 @@ class _Merging:
         return tuple(fact for fact in facts if id(fact) not in gone)
 
     def _identifiers(self) -> tuple[Identifier, ...]:
-        facts = list(self.identifiers.values())
-        if len(facts) <= _MOST_PER_KIND:
-            return tuple(facts)
-        kept: set[tuple[str, str]] = set()
-        for kind in KINDS:
-            ranked = sorted(
-                (fact for fact in facts if fact.kind == kind),
-                key=lambda fact: (-fact.count, -fact.index, fact.text),
-            )
-            kept.update((fact.kind, fact.text) for fact in ranked[:_MOST_PER_KIND])
-        over = len(facts) - len(kept)
-        if over:
+        """Return the most used and latest of each kind, in the order of their last use."""
+        by_kind: dict[str, list[tuple[int, int, str]]] = {}
+        for (kind, text), (count, last) in self.identifiers.items():
+            by_kind.setdefault(kind, []).append((-count, -last, text))
+        kept = {
+            (kind, text)
+            for kind, ranked in by_kind.items()
+            for _, _, text in nsmallest(_MOST_PER_KIND, ranked)
+        }
+        if over := len(self.identifiers) - len(kept):
             self.left["identifiers"] = self.left.get("identifiers", 0) + over
-        return tuple(fact for fact in facts if (fact.kind, fact.text) in kept)
+        return tuple(
+            Identifier(kind, text, count, last)
+            for (kind, text), (count, last) in self.identifiers.items()
+            if (kind, text) in kept
+        )
 
 
 def _cause(call: Call) -> str:
