@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import signal
 import sqlite3
@@ -401,12 +400,6 @@ def test_many_killed_writers_leave_the_old_state_or_the_new_one(tmp_path):
     killed_writers(tmp_path, 200)
 
 
-def _put_in_child(folder: str) -> None:
-    blobs = open_blobs(Path(folder), "s")
-    blobs.put_messages([{"role": "tool", "content": f"child {i} " * 50} for i in range(50)])
-    blobs.close()
-
-
 OPENER = """
 import sys
 from pathlib import Path
@@ -435,13 +428,15 @@ def test_many_processes_may_create_the_file_at_the_same_time(tmp_path):
 
 
 def test_two_processes_may_store_at_the_same_time(tmp_path):
-    context = multiprocessing.get_context("spawn")
     blobs = open_blobs(tmp_path, "s")
-    child = context.Process(target=_put_in_child, args=(str(tmp_path),))
-    child.start()
+    child = subprocess.Popen(
+        [sys.executable, "-c", OPENER, str(tmp_path), "child"], stdin=subprocess.PIPE, text=True
+    )
+    child.stdin.write("go\n")
+    child.stdin.flush()
     blobs.put_messages([{"role": "tool", "content": f"parent {i} " * 50} for i in range(50)])
-    child.join(30)
+    child.communicate(timeout=60)
 
-    assert child.exitcode == 0
+    assert child.returncode == 0
     assert blobs.search("child 7")
     blobs.close()
