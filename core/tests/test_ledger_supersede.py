@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from perdure.stock.ledger import build, facts_of, render
+from perdure.stock.ledger import build, facts_of, render, render_quotations
 from perdure.stock.ledger.supersede import replaced_by
 
 IMPLICIT = [
@@ -126,3 +126,21 @@ def test_the_assistant_replaces_nothing_the_user_said():
         ),
     ]
     assert replaced_by(build(None, items).statements) == {}
+
+
+def test_a_replaced_value_is_not_quoted_or_asked_as_if_it_still_held():
+    ledger = _ledger("The budget is $500.", "The budget is now $800.", "And now?")
+    quoted = render_quotations(ledger, count=len, budget_tokens=5_000)
+    rendered = render(ledger, count=len, budget_tokens=5_000, rules_budget_tokens=5_000)
+    assert "$500" not in quoted.text
+    assert "The budget is now $800." in quoted.text
+    [line] = [line for line in rendered.text.splitlines() if "is $500" in line]
+    assert "replaces" in line
+
+
+def test_a_replaced_value_in_a_longer_message_is_marked_where_it_stands():
+    ledger = _ledger(
+        "Book the hall for May. The budget is $500. Ada will pay.", "The budget is $800."
+    )
+    quoted = render_quotations(ledger, count=len, budget_tokens=5_000)
+    assert "Book the hall for May. The budget is $500. [replaced in 1] Ada will pay." in quoted.text

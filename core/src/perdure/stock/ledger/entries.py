@@ -13,7 +13,7 @@ from perdure.stock.ledger.identifiers import KINDS
 from perdure.stock.ledger.rules import emphasis
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from perdure.stock.ledger.records import (
         Ask,
@@ -112,12 +112,19 @@ def _chain(position: int, before: Mapping[int, list[int]]) -> list[int]:
     return found
 
 
-def ask_entries(asks: Sequence[Ask], quoted: Collection[int]) -> Iterator[Entry]:
-    """Yield requests, open ones first, then the newest; quoted ones only while they are open."""
+def ask_entries(
+    asks: Sequence[Ask], quoted: Collection[int], current: Callable[[int, str], str]
+) -> Iterator[Entry]:
+    """Yield requests, open ones first, then the newest; quoted ones only while they are open.
+
+    `current` marks what was replaced since, see `supersede.current_texts`.
+    """
     for is_open in (True, False):
         for ask in reversed(asks):
-            if (ask.outcome == "open") is is_open and (is_open or ask.index not in quoted):
-                yield -ask.index, f"- [{ask.index}, {ask.outcome}] {one_line(ask.text)}"
+            if (ask.outcome == "open") is not is_open or (not is_open and ask.index in quoted):
+                continue
+            if text := current(ask.index, ask.text):
+                yield -ask.index, f"- [{ask.index}, {ask.outcome}] {one_line(text)}"
 
 
 def error_entries(errors: Sequence[ErrorFact]) -> Iterator[Entry]:

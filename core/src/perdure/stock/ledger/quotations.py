@@ -8,12 +8,13 @@ each keeps its head, the sentences that bind, and its tail.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from perdure.stock.ledger.escape import quoted_block
 from perdure.stock.ledger.records import Quotation
 from perdure.stock.ledger.rules import kind_of, scripts_of
+from perdure.stock.ledger.supersede import current_texts
 from perdure.stock.ledger.typed import without_notes
 from perdure.stock.ledger.words import words
 
@@ -98,7 +99,12 @@ def render_quotations(
         handle: Where the rest can be recalled, named when something is left out.
     """
     latest = {quotation.text: quotation for quotation in ledger.quotations if not quotation.is_bare}
-    quotations = sorted(latest.values(), key=lambda quotation: quotation.index)
+    current = current_texts(ledger.statements)
+    quotations = [
+        replace(quotation, text=text)
+        for quotation in sorted(latest.values(), key=lambda quotation: quotation.index)
+        if (text := current(quotation.index, quotation.text))
+    ]
     room = budget_tokens - count(_HEADER) - count(_rest(len(quotations), handle)) - 2
     if not quotations or room < _LEAST_TOKENS:
         return RenderedQuotations("", left_out=len(quotations))

@@ -19,7 +19,7 @@ from perdure.stock.ledger.entries import (
     value_entries,
 )
 from perdure.stock.ledger.escape import one_line
-from perdure.stock.ledger.supersede import replaced_by
+from perdure.stock.ledger.supersede import current_texts, replaced_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -139,7 +139,7 @@ def render(  # noqa: PLR0913 - two budgets, a counter and two places, all by key
     replaced = replaced_by(ledger.statements)
     entries = {
         "rules": rule_entries(ledger.statements, replaced, quoted),
-        "asks": ask_entries(ledger.asks, quoted),
+        "asks": ask_entries(ledger.asks, quoted, current_texts(ledger.statements)),
         "values": value_entries(ledger.statements, replaced, quoted),
         "errors": error_entries(ledger.errors),
         "commands": command_entries(ledger.commands),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from perdure.stock.ledger.words import words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from perdure.stock.ledger.records import Statement
 
@@ -43,6 +43,28 @@ def replaced_by(statements: Sequence[Statement]) -> dict[int, tuple[int, bool]]:
         for word in set(_words(statement.text)):
             by_word.setdefault(word, []).append(position)
     return found
+
+
+def current_texts(statements: Sequence[Statement]) -> Callable[[int, str], str]:
+    """Return what gives a message's text with its replaced sentences marked as such.
+
+    It takes the message's number and text, and returns an empty text for a message that says
+    nothing else: the ledger shows it behind what replaced it.
+    """
+    replaced: dict[int, list[tuple[str, int]]] = {}
+    for position, (successor, _) in replaced_by(statements).items():
+        fact = statements[position]
+        replaced.setdefault(fact.index, []).append((fact.text, statements[successor].index))
+
+    def current(index: int, text: str) -> str:
+        rest = text
+        for sentence, at in replaced.get(index, ()):
+            mark = f" [replaced in {at}]"
+            text = text.replace(sentence, sentence + mark, 1) if sentence in text else text + mark
+            rest = rest.replace(sentence, "", 1)
+        return text if index not in replaced or _WORD.search(rest) else ""
+
+    return current
 
 
 def _note_subject(
