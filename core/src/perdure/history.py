@@ -146,7 +146,7 @@ class History:
 
     def _with_originals(self, made: Replacement) -> Replacement:
         entries = self.view.transcript.entries(made.first, made.last + 1)
-        refs = self._blobs.put_messages([entry.message for entry in entries])
+        refs = self._blobs.put_messages([entry.message for entry in entries], first=made.first)
         if made.refs:
             return made
         handles = refs if len(refs) == 1 else [self._blobs.put_range(refs)]

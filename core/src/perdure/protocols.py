@@ -100,6 +100,10 @@ class SearchHit:
         offset: Character offset of the excerpt in the original's text.
         excerpt: The lines found.
         score: Larger is better; comparable within one answer only.
+        user_ref: Handle of the message of the user that came before, where it is known.
+        user_text: How that message starts.
+        next_ref: Handle of the message that came right after, where it is known.
+        next_text: How that message starts.
     """
 
     ref: str
@@ -107,6 +111,10 @@ class SearchHit:
     excerpt: str
     score: float
     role: str = ""
+    user_ref: str = ""
+    user_text: str = ""
+    next_ref: str = ""
+    next_text: str = ""
 
 
 class BlobStore(Protocol):
@@ -115,8 +123,11 @@ class BlobStore(Protocol):
     def put_message(self, message: Mapping[str, Any], digest: bytes | None = None) -> str:
         """Store a message and return its `ref:` handle; storing it again returns the same one."""
 
-    def put_messages(self, messages: Sequence[Message]) -> list[str]:
-        """Store many messages in one transaction and return their handles in order."""
+    def put_messages(self, messages: Sequence[Message], *, first: int | None = None) -> list[str]:
+        """Store many messages in one transaction and return their handles in order.
+
+        `first` is the transcript position of the first one, if they stand there in a row.
+        """
 
     def put_range(self, refs: Iterable[str]) -> str:
         """Store an ordered list of handles and return the handle that stands for all of them."""

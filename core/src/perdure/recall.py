@@ -12,9 +12,10 @@ from perdure.errors import StoreError
 from perdure.types import ToolSchema
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from perdure.blobs import Blobs
+    from perdure.protocols import SearchHit
 
 DEFAULT_CHARS = 4_000
 MAX_CHARS = 40_000
@@ -93,15 +94,30 @@ def _search(arguments: Mapping[str, Any], blobs: Blobs) -> dict[str, Any]:
     limit = _number(arguments, "limit", DEFAULT_HITS, 1, MAX_HITS)
     offset = _number(arguments, "offset", 0, 0, None)
     found = blobs.search(query, limit + 1, offset)
+    is_complete = len(found) <= limit
     return {
-        "results": [
-            {"ref": hit.ref, "role": hit.role, "offset": hit.offset, "excerpt": hit.excerpt}
-            for hit in found[:limit]
-        ],
-        "complete": len(found) <= limit,
-        "next_offset": offset + limit if len(found) > limit else None,
-        "note": "records of this session, as data; context_recall shows the whole",
+        "note": "records of this session, as data; context_recall shows the whole of one",
+        "results": _results(found[:limit]),
+        "complete": is_complete,
+        "next_offset": None if is_complete else offset + limit,
     }
+
+
+def _results(found: Sequence[SearchHit]) -> list[dict[str, Any]]:
+    """Return hits for the agent; the text of a user message before several is given once."""
+    results: list[dict[str, Any]] = []
+    told: set[str] = {hit.ref for hit in found}
+    for hit in found:
+        result = {"ref": hit.ref, "role": hit.role, "offset": hit.offset, "excerpt": hit.excerpt}
+        for key, ref, text in (
+            ("user_before", hit.user_ref, hit.user_text),
+            ("next", hit.next_ref, hit.next_text),
+        ):
+            if ref and ref not in told:
+                result[key] = {"ref": ref, "starts": text}
+                told.add(ref)
+        results.append(result)
+    return results
 
 
 def _text(arguments: Mapping[str, Any], name: str, allowed: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from perdure.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 BUSY_TIMEOUT_S = 5.0
 _TRANSIENT = ("locked", "busy")
@@ -26,13 +26,13 @@ class Database:
     most the last transaction. Directory 0700, file 0600.
     """
 
-    def __init__(self, path: Path | None, schema: str, version: int) -> None:
+    def __init__(self, path: Path | None, schema: Sequence[str]) -> None:
         """Open or create the file.
 
         Args:
             path: File, or None for memory.
-            schema: Statements that create what is missing.
-            version: Version of the schema; a file of a newer one is refused.
+            schema: Statements that lead from each version of the schema to the next, from an empty
+                file on; a file of a later version than the last is refused.
 
         Raises:
             StoreError: The file cannot be used.
@@ -40,7 +40,7 @@ class Database:
         self.path = ":memory:" if path is None else str(path)
         self._lock = threading.RLock()
         self._pid = os.getpid()
-        self._schema, self._version = schema, version
+        self._schema, self._version = schema, len(schema)
         self._connection = self._open(path)
 
     def _open(self, path: Path | None) -> sqlite3.Connection:
@@ -64,16 +64,17 @@ class Database:
             _switch_to_wal(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
             if found < self._version:
-                self._create(connection)
+                self._upgrade(connection)
             return connection
 
-    def _create(self, connection: sqlite3.Connection) -> None:
+    def _upgrade(self, connection: sqlite3.Connection) -> None:
         """Create what is missing, unless another process has done it meanwhile."""
         connection.execute("BEGIN IMMEDIATE")
-        if connection.execute("PRAGMA user_version").fetchone()[0] < self._version:
-            for statement in filter(str.strip, self._schema.split(";")):
+        found = connection.execute("PRAGMA user_version").fetchone()[0]
+        for step in self._schema[found:]:
+            for statement in filter(str.strip, step.split(";")):
                 connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {self._version}")
+        connection.execute(f"PRAGMA user_version = {max(found, self._version)}")
         connection.execute("COMMIT")
 
     @contextmanager
@@ -138,3 +139,8 @@ def _switch_to_wal(connection: sqlite3.Connection) -> None:
             time.sleep(0.01)
         else:
             return
+
+
+def storable(text: str) -> str:
+    """Return a text as SQLite takes it: lone surrogates are spelled out."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE_NAME = "state.sqlite3"
-_SCHEMA = """
+_SCHEMA = (
+    """
 CREATE TABLE session(
     id TEXT PRIMARY KEY, version INTEGER NOT NULL, updated REAL NOT NULL, document TEXT NOT NULL
 ) WITHOUT ROWID;
-"""
+""",
+)
 
 
 class StateFile:
@@ -29,7 +31,7 @@ class StateFile:
     def __init__(self, directory: Path | None) -> None:
         """Open the file, or memory when there is no directory; raises `StoreError`."""
         path = None if directory is None else directory / FILE_NAME
-        self._database = Database(path, _SCHEMA, 1)
+        self._database = Database(path, _SCHEMA)
 
     def load(self, session_id: str) -> tuple[int, Snapshot] | None:
         """Return version and snapshot of a session, or None."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from perdure.blobs.store import PREFIX, Blobs, readable
+from perdure.blobs.content import PREFIX, readable
+from perdure.blobs.store import Blobs
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import threading
-import zlib
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from perdure.blobs.search import SearchIndex
+from perdure.blobs.content import (
+    DIGEST_BYTES,
+    MESSAGE,
+    PREFIX,
+    RANGE,
+    RAW,
+    Content,
+    handle_of,
+    readable,
+    role_of,
+    value_of,
+)
+from perdure.blobs.finder import Finder
 from perdure.errors import StoreError
-from perdure.messages import call_arguments, call_name, text_of, tool_calls_of
-from perdure.sqlite import Database
+from perdure.sqlite import Database, storable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    import sqlite3
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from perdure.messages import Message
     from perdure.protocols import SearchHit
 
 FILE_NAME = "blobs.sqlite3"
-PREFIX = "ref:"
 HANDLE_CHARS = 12
-SMALL_BYTES = 512
-"""Smaller contents are stored as they are: compressing them gains nothing."""
-_MESSAGE, _RANGE = 0, 1
-_SCHEMA = """
+_AT_ONCE = 500
+_STORING, _READING = "storing originals", "reading an original"
+_SCHEMA = (
+    """
 CREATE TABLE blob(
     digest BLOB PRIMARY KEY, kind INTEGER NOT NULL, packed INTEGER NOT NULL, bytes BLOB NOT NULL
 ) WITHOUT ROWID;
@@ -35,7 +43,20 @@ CREATE TABLE link(
     UNIQUE(session, handle)
 );
 CREATE INDEX link_digest ON link(session, digest);
-"""
+""",
+    """
+ALTER TABLE link ADD COLUMN role TEXT;
+ALTER TABLE link ADD COLUMN position INTEGER;
+ALTER TABLE link ADD COLUMN raw BLOB;
+DROP INDEX link_digest;
+CREATE UNIQUE INDEX link_digest ON link(session, digest);
+CREATE INDEX link_position ON link(session, position);
+CREATE INDEX link_user ON link(session, position) WHERE role = 'user';
+""",
+)
+_BLOB = "INSERT OR IGNORE INTO blob VALUES (?, ?, ?, ?)"
+_LINK = "INSERT OR IGNORE INTO link(session, handle, digest, role) VALUES (?, ?, ?, ?)"
+_PLACE = "UPDATE link SET position = ? WHERE session = ? AND digest = ? AND position IS NULL"
 
 
 class Blobs:
@@ -58,85 +79,140 @@ class Blobs:
             StoreError: The file cannot be used.
         """
         path = None if directory is None else directory / FILE_NAME
-        self._database = Database(path, _SCHEMA, 1)
-        self._session = session_id
+        self._database = Database(path, _SCHEMA)
+        self._session = None if session_id is None else storable(session_id)
         self._max_bytes = None if max_mb is None else max_mb * 1_000_000
-        self._handles: dict[bytes, str] = {}
-        self._remembered: dict[int, tuple[Mapping[str, Any], str]] = {}
-        self._index: SearchIndex | None = None
-        self._indexed = 0
-        self._index_lock = threading.Lock()
+        self._remembered: dict[int, tuple[Mapping[str, Any], str, bool]] = {}
+        self._rendered: tuple[str, str] = ("", "")
+        self._finder = Finder(self._database, self._session, self.text)
 
     # -- storing -------------------------------------------------------------------------
 
-    def put_message(self, message: Mapping[str, Any], digest: bytes | None = None) -> str:
-        """Store a message and return its handle; storing it again returns the same one."""
-        del digest  # identity here is the exact text, marks included
-        return self.put_messages([message])[0]
+    def put_message(
+        self,
+        message: Mapping[str, Any],
+        digest: bytes | None = None,
+        *,
+        raw: object = None,
+    ) -> str:
+        """Store a message and return its handle; storing it again returns the same one.
 
-    def put_messages(self, messages: Sequence[Mapping[str, Any]]) -> list[str]:
+        Args:
+            message: The message, kept as its exact JSON.
+            digest: Not needed here: identity in this store is the exact text, marks included.
+            raw: The provider's own item, given back by `raw` as it was.
+        """
+        del digest
+        handle = self.put_messages([message])[0]
+        if raw is not None:
+            item = Content(RAW, raw)
+            with self._storing() as connection:
+                connection.execute(_BLOB, item.row())
+                connection.execute(
+                    "UPDATE link SET raw = ? WHERE session = ? AND handle = ?",
+                    (item.digest, self._session, handle),
+                )
+        return handle
+
+    def put_messages(
+        self, messages: Sequence[Mapping[str, Any]], *, first: int | None = None
+    ) -> list[str]:
         """Store many messages in one transaction and return their handles in order.
+
+        Args:
+            messages: What to store.
+            first: Place of the first one in the transcript, if they stand in a row there; a search
+                can then tell which message of the user came before a hit.
 
         Raises:
             StoreError: Nothing was stored.
         """
-        new = [message for message in messages if not self._is_remembered(message)]
-        for message, handle in zip(
-            new, self._put([(_MESSAGE, _json(message)) for message in new]), strict=True
-        ):
-            self._remembered[id(message)] = (message, handle)
+        has_place = first is not None
+        new = [
+            (place, message)
+            for place, message in enumerate(messages, start=first or 0)
+            if not self._is_remembered(message, has_place)
+        ]
+        contents = [
+            Content(MESSAGE, message, role_of(message), place if has_place else None)
+            for place, message in new
+        ]
+        for (_, message), handle in zip(new, self._put(contents), strict=True):
+            self._remembered[id(message)] = (message, handle, has_place)
         return [self._remembered[id(message)][1] for message in messages]
 
-    def _is_remembered(self, message: Mapping[str, Any]) -> bool:
+    def _is_remembered(self, message: Mapping[str, Any], has_place: bool) -> bool:
         """Return whether this very object was stored; messages are not changed once they are here.
 
         The object is held beside its handle, so that its identity cannot pass to another one.
         """
         known = self._remembered.get(id(message))
-        return known is not None and known[0] is message
+        return known is not None and known[0] is message and (known[2] or not has_place)
 
     def put_range(self, refs: Iterable[str]) -> str:
-        """Store an ordered list of handles and return the handle that stands for all of them."""
-        return self._put([(_RANGE, _json(list(refs)))])[0]
+        """Store an ordered list of handles and return the handle that stands for all of them.
 
-    def _put(self, contents: list[tuple[int, bytes]]) -> list[str]:
-        digests = [
-            hashlib.blake2b(data, digest_size=16, person=bytes([kind])).digest()
-            for kind, data in contents
-        ]
-        new = {
-            digest: content
-            for digest, content in zip(digests, contents, strict=True)
-            if digest not in self._handles
-        }
-        if new:
-            rows = [(digest, kind, *_packed(data)) for digest, (kind, data) in new.items()]
-            with self._database.writing("storing originals") as connection:
-                self._check_room(connection, sum(len(row[3]) for row in rows))
-                connection.executemany("INSERT OR IGNORE INTO blob VALUES (?, ?, ?, ?)", rows)
-                found = {digest: self._linked(connection, digest) for digest in new}
-            self._handles.update(found)
-        return [self._handles[digest] for digest in digests]
+        Raises:
+            StoreError: A handle is not known in this session; nothing was stored.
+        """
+        handles = [handle_of(ref) for ref in refs]
+        known = self._links("handle", set(handles))
+        for handle in handles:
+            if handle not in known:
+                raise self._missing(handle, "is not known in this session")
+        return self._put([Content(RANGE, handles)])[0]
 
-    def _linked(self, connection: Any, digest: bytes) -> str:  # noqa: ANN401 - sqlite3.Connection
-        """Return the session's handle of a content, making one when it has none."""
-        row = connection.execute(
-            "SELECT handle FROM link WHERE session = ? AND digest = ?", (self._session, digest)
-        ).fetchone()
-        if row:
-            return str(row[0])
-        text = digest.hex()
-        for length in range(HANDLE_CHARS, len(text) + 1):
-            handle = PREFIX + text[:length]
-            done = connection.execute(
-                "INSERT OR IGNORE INTO link(session, handle, digest) VALUES (?, ?, ?)",
-                (self._session, handle, digest),
-            )
-            if done.rowcount:
-                return handle
-        return PREFIX + text
+    def _put(self, contents: Sequence[Content]) -> list[str]:
+        """Store contents and return their handles; what is known already costs a look-up."""
+        known = self._links("digest", {content.digest for content in contents})
+        fresh = {c.digest: c for c in contents if c.digest not in known}
+        placed = [(c.position, self._session, c.digest) for c in contents if c.position is not None]
+        blobs = [c.row() for c in fresh.values()]
+        if not (fresh or placed):
+            return [str(known[content.digest]) for content in contents]
+        with self._storing() as connection:
+            self._check_room(connection, sum(len(row[3]) for row in blobs))
+            connection.executemany(_BLOB, blobs)
+            for length in range(HANDLE_CHARS, 2 * DIGEST_BYTES + 1):
+                if not fresh:
+                    break
+                rows = [
+                    (self._session, PREFIX + digest.hex()[:length], digest, content.role)
+                    for digest, content in fresh.items()
+                ]
+                connection.executemany(_LINK, rows)
+                known |= self._links("digest", fresh)
+                fresh = {d: content for d, content in fresh.items() if d not in known}
+            connection.executemany(_PLACE, placed)
+        return [str(known[content.digest]) for content in contents]
 
-    def _check_room(self, connection: Any, added: int) -> None:  # noqa: ANN401
+    @contextmanager
+    def _storing(self) -> Iterator[sqlite3.Connection]:
+        if self._session is None:
+            text = "the originals of all sessions are open for reading; name a session to store"
+            raise StoreError(text, path=self._database.path, operation=_STORING)
+        with self._database.writing(_STORING) as connection:
+            yield connection
+
+    def _links(self, column: str, values: Iterable[Any]) -> dict[Any, Any]:
+        """Map those handles (or digests) that this session holds to their digests (or handles)."""
+        other = "digest" if column == "handle" else "handle"
+        wanted = list(values)
+        found: dict[Any, Any] = {}
+        with self._database.reading(_STORING) as connection:
+            for start in range(0, len(wanted), _AT_ONCE):
+                part = wanted[start : start + _AT_ONCE]
+                marks = ",".join("?" * len(part))
+                found.update(
+                    connection.execute(
+                        f"SELECT {column}, {other} FROM link "  # noqa: S608 - our own names
+                        f"WHERE session = ? AND {column} IN ({marks})",
+                        (self._session, *part),
+                    )
+                )
+        return found
+
+    def _check_room(self, connection: sqlite3.Connection, added: int) -> None:
         if self._max_bytes is None:
             return
         pages, size = (
@@ -152,103 +228,109 @@ class Blobs:
             raise StoreError(
                 text,
                 path=self._database.path,
-                operation="storing originals",
+                operation=_STORING,
                 safe="the messages are unchanged",
             )
+
+    def erase(self) -> None:
+        """Erase what this session stored; what other sessions stored as well stays theirs."""
+        with self._storing() as connection:
+            connection.execute("PRAGMA secure_delete = ON")
+            connection.execute("DELETE FROM link WHERE session = ?", (self._session,))
+            connection.execute(
+                "DELETE FROM blob WHERE digest NOT IN (SELECT digest FROM link UNION ALL "
+                "SELECT raw FROM link WHERE raw IS NOT NULL)"
+            )
+        self._remembered, self._rendered = {}, ("", "")
+        self._finder = Finder(self._database, self._session, self.text)
 
     # -- reading -------------------------------------------------------------------------
 
     def message(self, ref: str) -> Message:
         """Return the message behind a handle; raises `StoreError` when there is none."""
-        kind, data = self._get(ref)
-        if kind != _MESSAGE:
+        kind, value = self._get(ref)
+        if kind != MESSAGE:
             raise self._missing(ref, "stands for several messages; ask for its members")
-        return json.loads(data)  # type: ignore[no-any-return]
+        return value  # type: ignore[no-any-return]
+
+    def raw(self, ref: str) -> Any:  # noqa: ANN401 - a provider's item, whatever it is
+        """Return the provider's item that was stored beside a message, or None."""
+        handle = handle_of(ref)
+        with self._database.reading(_READING) as connection:
+            row = connection.execute(
+                "SELECT blob.digest, kind, packed, bytes FROM link "
+                "JOIN blob ON blob.digest = link.raw "
+                "WHERE handle = ? AND (session = ? OR ? IS NULL)",
+                (handle, self._session, self._session),
+            ).fetchone()
+        return None if row is None else self._value(ref, row)
 
     def members(self, ref: str) -> list[str]:
         """Return the message handles behind a handle, in order, ranges opened up."""
         found: list[str] = []
-        waiting = [ref]
+        waiting = [handle_of(ref)]
         while waiting:
             current = waiting.pop()
-            kind, data = self._get(current)
-            if kind == _RANGE:
-                waiting += reversed(json.loads(data))
+            kind, value = self._get(current)
+            if kind == RANGE:
+                waiting += reversed(value)
             else:
                 found.append(current)
         return found
 
     def text(self, ref: str) -> str:
         """Return the readable text behind a handle, a range as a transcript."""
-        kind, data = self._get(ref)
-        if kind == _MESSAGE:
-            return readable(json.loads(data))
-        parts = []
-        for member in self.members(ref):
-            message = self.message(member)
-            parts.append(f"--- {message.get('role')} [{member}]\n{readable(message)}")
-        return "\n".join(parts)
+        kind, value = self._get(ref)
+        if kind == MESSAGE:
+            return readable(value)
+        handle, text = self._rendered  # pages of a long range are asked for one after another
+        if handle != ref:
+            parts = []
+            for member in self.members(ref):
+                message = self.message(member)
+                parts.append(f"--- {message.get('role')} [{member}]\n{readable(message)}")
+            text = "\n".join(parts)
+            self._rendered = (ref, text)
+        return text
 
-    def _get(self, ref: str) -> tuple[int, bytes]:
-        handle = ref if ref.startswith(PREFIX) else PREFIX + ref
-        with self._database.reading("reading an original") as connection:
+    def _get(self, ref: str) -> tuple[int, Any]:
+        """Return kind and value of what stands behind a handle."""
+        handle = handle_of(ref)
+        with self._database.reading(_READING) as connection:
             row = connection.execute(
-                "SELECT kind, packed, bytes FROM link JOIN blob USING (digest) "
+                "SELECT digest, kind, packed, bytes FROM link JOIN blob USING (digest) "
                 "WHERE handle = ? AND (session = ? OR ? IS NULL)",
                 (handle, self._session, self._session),
             ).fetchone()
         if row is None:
             raise self._missing(ref, "is not known in this session")
-        return int(row[0]), zlib.decompress(row[2]) if row[1] else bytes(row[2])
+        return int(row[1]), self._value(ref, row)
+
+    def _value(self, ref: str, row: tuple[bytes, int, int, bytes]) -> Any:  # noqa: ANN401 - JSON
+        try:
+            return value_of(*row)
+        except ValueError as error:
+            text = f"the original {ref[:80]!r} in {self._database.path} is damaged: {error}"
+            raise StoreError(
+                text, path=self._database.path, operation=_READING, safe="all other originals"
+            ) from error
 
     def _missing(self, ref: str, what: str) -> StoreError:
-        text = f"handle {ref!r} {what}; handles look like {PREFIX}3f9ac2d41b07"
-        return StoreError(text, path=self._database.path, operation="reading an original")
+        text = f"handle {ref[:80]!r} {what}; handles look like {PREFIX}3f9ac2d41b07"
+        return StoreError(text, path=self._database.path, operation=_READING)
 
     # -- searching -----------------------------------------------------------------------
 
     def search(self, query: str, limit: int = 10, offset: int = 0) -> list[SearchHit]:
         """Return the places that fit a query in natural words, best first.
 
-        What was stored since the last search is indexed first, so storing itself stays cheap.
+        Args:
+            query: Words or a question; nothing in it is syntax.
+            limit: Most hits to return.
+            offset: Hits to pass over.
         """
-        with self._index_lock:
-            index = self._index = self._index or SearchIndex()
-            for seq, handle, data in self._unindexed():
-                message = json.loads(data)
-                index.add(handle, str(message.get("role", "")), readable(message))
-                self._indexed = seq
-            return index.search(query, limit=limit, offset=offset)
-
-    def _unindexed(self) -> list[tuple[int, str, bytes]]:
-        with self._database.reading("searching originals") as connection:
-            rows = connection.execute(
-                "SELECT seq, handle, packed, bytes FROM link JOIN blob USING (digest) "
-                "WHERE session = ? AND seq > ? AND kind = ? ORDER BY seq",
-                (self._session, self._indexed, _MESSAGE),
-            ).fetchall()
-        return [
-            (seq, handle, zlib.decompress(data) if packed else data)
-            for seq, handle, packed, data in rows
-        ]
+        return self._finder.search(query, limit, offset)
 
     def close(self) -> None:
         """Close the file."""
         self._database.close()
-
-
-def readable(message: Mapping[str, Any]) -> str:
-    """Return a message as text: content, then calls."""
-    lines = [text_of(message)]
-    lines += [f"{call_name(call)} {call_arguments(call)}" for call in tool_calls_of(message)]
-    return "\n".join(line for line in lines if line)
-
-
-def _json(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":"), default=str).encode("ascii")
-
-
-def _packed(data: bytes) -> tuple[int, bytes]:
-    if len(data) <= SMALL_BYTES:
-        return 0, data
-    return 1, zlib.compress(data, 1)
