@@ -18,6 +18,12 @@ IMPLICIT = [
     ("Der Port ist 8080.", "Der Port ist jetzt 9090."),
     ("Answer in French.", "From now on, answer in German."),
     ("数据库用 postgres。", "数据库改用 mysql。"),
+    ("Die Wartezeit muss 30 Sekunden betragen.", "Die Wartezeit muss 90 Sekunden betragen."),
+    ("El umbral debe ser 0.7.", "El umbral debe ser 0.9."),
+    ("대기 시간은 20초로 해 주세요.", "대기 시간은 60초로 해 주세요."),
+    ("Порог должен быть 15.", "Порог должен быть 25."),
+    ("O intervalo deve ser de 10 minutos.", "O intervalo deve ser de 30 minutos."),
+    ("Le seuil doit être de 12.", "Le seuil doit être de 18."),
     ("El presupuesto es de 500 euros.", "El presupuesto ahora es de 800 euros."),
     ("Das Budget beträgt 500 Euro.", "Das Budget liegt jetzt bei 800 Euro."),
     ("Le budget est de 500 euros.", "Le budget est maintenant de 800 euros."),
@@ -28,6 +34,15 @@ IMPLICIT = [
     ("예산은 500달러입니다.", "예산은 이제 800달러입니다."),
 ]
 EXPLICIT = [
+    (
+        "Используй для тестов семь серверов.",
+        "Используй для тестов девять серверов вместо семи серверов.",
+    ),
+    (
+        "Usa tres réplicas para la prueba.",
+        "Usa seis réplicas para la prueba en lugar de tres réplicas.",
+    ),
+    ("测试请用两台服务器。", "测试请用六台服务器，不再用两台服务器。"),
     ("The budget is $500.", "Budget changed from $500 to $800."),
     ("timeout must be 30s", "timeout: 30s -> 60s"),
     ("Use npm for installs.", "Use pnpm instead of npm for installs."),

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"[^\W_][\w'’.-]*[^\W_]|[^\W_]")
 _CJK = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
+_CYRILLIC = re.compile(r"[а-яё]")
+# Endings by which one Russian word differs from itself; what remains has three letters or more.
+_ENDING = re.compile(
+    r"(?<=[а-яё]{3})(?:[ая]ми|[оеё]в|[оеё]й|[ая]х|[ыиё]х|[оеё]м|[ая]м|[ыи][йем]|ая|яя|ую|юю|[ое]е"
+    r"|ого|его|ому|ему|[аяоеыиуюьй])$"
+)
 # How many earlier sentences with the same old value are looked at.
 _MOST_LOOKED_AT = 50
 
@@ -40,7 +46,7 @@ def replaced_by(statements: Sequence[Statement]) -> dict[int, tuple[int, bool]]:
                 if earlier not in found and _is_meant(statements[earlier], statement, old, new):
                     found[earlier] = (position, True)
         _note_subject(position, statements, latest, found)
-        for word in set(_words(statement.text)):
+        for word in set(_stems(statement.text)):
             by_word.setdefault(word, []).append(position)
     return found
 
@@ -84,14 +90,16 @@ def _note_subject(
 
 def _holding(old: str, by_word: dict[str, list[int]], statements: Sequence[Statement]) -> list[int]:
     """Return the latest earlier positions whose text holds the old value."""
-    parts = _words(old)
+    parts = _stems(old)
     if not parts:
         return []
     rarest = min((by_word.get(part, []) for part in parts), key=len)
     return [
         position
         for position in rarest[-_MOST_LOOKED_AT:]
-        if statements[position].value == old or old in statements[position].text.lower()
+        if statements[position].value == old
+        or old in statements[position].text.lower()
+        or (_CYRILLIC.search(old) and set(parts) <= set(_stems(statements[position].text)))
     ]
 
 
@@ -107,7 +115,7 @@ def _is_meant(earlier: Statement, later: Statement, old: str, new: str) -> bool:
         return False
     if earlier.subject and later.subject:
         return earlier.subject == later.subject
-    names_old = set(_words(old))
+    names_old = set(_stems(old))
     about_earlier = _about(earlier.text) - names_old
     about_later = _about(later.text) - names_old
     if earlier.value == old and (earlier.subject or not about_earlier):
@@ -119,7 +127,12 @@ def _is_meant(earlier: Statement, later: Statement, old: str, new: str) -> bool:
 
 
 def _about(text: str) -> set[str]:
-    return {word for word in _words(text) if word not in words().fillers}
+    return {_ENDING.sub("", word) for word in _words(text) if word not in words().fillers}
+
+
+def _stems(text: str) -> list[str]:
+    """Return the words of a text without the endings that Russian puts on them."""
+    return [_ENDING.sub("", word) for word in _words(text)]
 
 
 def _words(text: str) -> list[str]:
