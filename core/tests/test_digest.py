@@ -90,7 +90,7 @@ def test_lines_of_an_earlier_digest_compete_again_and_are_not_summarised():
 
 def test_what_stands_beside_it_is_not_said_twice():
     messages = [tool("see OPS-4411"), tool("see OPS-4412")]
-    text = make_digest(items(messages), budget_tokens=25, count=COUNT, shown="ticket OPS-4412").text
+    text = make_digest(items(messages), budget_tokens=14, count=COUNT, shown="ticket OPS-4412").text
 
     assert "OPS-4411" in text
     assert "OPS-4412" not in text

@@ -24,9 +24,11 @@ LEDGER_SHARE = 0.07
 SUMMARY_SHARE = 0.07
 BORROWED_SHARE = 0.25
 """What the user's words and rules may take of the room, out of every other part."""
-QUOTED_SHARE = 0.8
+QUOTED_SHARE = 0.65
 MAX_QUOTED_TOKENS = 4_000
 MIN_SUMMARY_SHARE = 0.15
+SUMMARY_OF_REST = 0.5
+"""What the summary gets of the room that the user's words leave; the ledger has the rest."""
 FRAME_TOKENS = 220
 
 Numbered = tuple[int, "Entry"]
@@ -174,11 +176,14 @@ def make_record(
     spent = count(quotations.text)
     left = room.handoff_tokens - spent
     told = _beside_model(ledger) if room.is_beside_model else ledger
+    plain_room = max(0, left - max(room.summary_tokens, int(left * SUMMARY_OF_REST)))
+    said = sum(count(fact.text) + 8 for fact in ledger.statements if fact.source == "user")
     rendered = render(
         told,
         count=count,
-        budget_tokens=max(0, left - max(room.summary_tokens, int(left * 0.45))),
-        rules_budget_tokens=max(0, room.borrowed_tokens - spent),
+        budget_tokens=plain_room,
+        # Only what was typed may borrow; sentences of pasted documents share the plain room.
+        rules_budget_tokens=min(max(0, room.borrowed_tokens - spent), max(plain_room // 2, said)),
         handle=handle,
         quoted={*quotations.whole, *shown},
     )

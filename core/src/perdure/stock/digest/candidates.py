@@ -44,6 +44,8 @@ _TERM = re.compile(
     r"|(?P<mail>\b[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{2,63}\b)"
     r"|(?P<hash>\b(?=[0-9a-f]{0,40}[0-9])(?=[0-9a-f]{0,40}[a-f])[0-9a-f]{7,64}\b)"
     r"|(?P<code>\b[A-Z]{1,6}[0-9][A-Z0-9]{2,14}\b|\b[A-Z0-9]{5,12}(?<=[0-9][A-Z])\b)"
+    r"|(?P<setting>\b[A-Za-z_][\w.-]{2,60}[ \t]{0,8}(?::=|=|:)[ \t]{0,4}(?:-?[0-9][\w.]{0,20}"
+    r"(?:\s?\*\s?[\w.]{1,40})?|true|false|True|False|[\"'][^\"'\n]{1,60}[\"']))"
     r"|(?P<constant>\b[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30})+\b)"
     r"|(?P<quantity>[$€£¥]\s?[0-9][0-9.,]*|\b[0-9][0-9.,:]*\s?(?:%|ms|s|sec|seconds?|min|minutes?|h|"
     r"hours?|days?|weeks?|[KMGT]i?B|bytes?|px|USD|EUR|tokens?|chars?|lines?|元|円|分|秒|小时|天|日|人|件|"
@@ -51,6 +53,8 @@ _TERM = re.compile(
     r"|(?P<name>\b[a-z]+(?:[A-Z][a-z0-9]+)+\b|\b(?:[A-Z][a-z0-9]+){2,}\b|\b[a-z0-9]+(?:_[a-z0-9]+)+\b)"
     r"|(?P<number>\b[0-9]+(?:[.,:-][0-9]+)+\b|\b[0-9]{3,}\b)"
     r"|(?P<quoted>[\"“「『《`][^\"”」』》`\n]{2,80}[\"”」』》`])"
+    r"|(?P<place>[\u4e00-\u9fff]{2,24}(?:[路街道巷号站店馆区市县镇村楼层园寺山湖桥口院校室]|大厦|酒店)"
+    r"[0-9A-Za-z\u4e00-\u9fff]{0,12})"
     r"|(?P<kana>[\u30a1-\u30ff]{4,})"
 )
 WEIGHTS = {
@@ -61,17 +65,20 @@ WEIGHTS = {
     "mail": 2.2,
     "hash": 1.4,
     "code": 2.4,
+    "setting": 2.0,
     "constant": 2.0,
     "quantity": 2.0,
     "name": 1.1,
     "number": 1.2,
     "quoted": 1.5,
+    "place": 1.2,
     "kana": 0.8,
 }
 _ERROR = re.compile(
     r"\b(?:error|exception|traceback|failed|failure|fatal|panic|denied|refused|not found|cannot|"
     r"undefined|unexpected|invalid|timed? ?out|no such|unable to|missing|conflict|abort|segfault|"
     r"exit (?:code|status) [1-9])|\b\w{2,60}(?:Error|Exception)\b|错误|失败|异常|無効|エラー|失敗|"
+    r"見つかりません|できません|欠けて|不正|無法|无法|找不到|缺少|拒绝|"
     r"오류|실패|ошибка|fehler|échec|erreur|fallo|erro\b",
     re.IGNORECASE,
 )
@@ -82,10 +89,13 @@ _DECISION = re.compile(
     r"turns out|confirmed|agreed|so that|fixed by|resolved by|recommend|prefer|default(?:s)? to|"
     r"porque|en lugar de|decid|deshalb|stattdessen|entschied|weil|parce que|au lieu de|décid|"
     r"потому что|вместо|решил)|因为|所以|决定|改为|采用|选择|原因是|推荐|ため|理由|決定|代わりに|"
-    r"採用|方針|때문|대신|결정",
+    r"採用|方針|判断|変更し|必要です|ことにし|に基づき|때문|대신|결정|变更|需要|应该",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[A-ZÀ-ÞА-Я\"'(\[])|(?<=[。！？；])")
+# A line that is only a key with a text, as in metadata of pages and settings of tools.
+_MARKUP = re.compile(r"\s*\\?[\"'][\w:@.$-]{1,60}\\?[\"']\s*:\s*(?:\\?[\"'].*|[\w.{\[-]+,?)\s*\Z")
+_MARKUP_WEIGHT = 0.35
 _NOISE = re.compile(r"[\s\W_]*\Z|\s*[{}\[\]();,]+\s*\Z")
 _LETTER = re.compile(r"[^\W\d_]")
 
@@ -181,6 +191,8 @@ def _judged(text: str, *, is_tool: bool) -> Line | None:
         category = "decision"
     if not terms and category == "fact":
         return None
+    if is_tool and category == "fact" and _MARKUP.match(text):
+        terms = {term: weight * _MARKUP_WEIGHT for term, weight in terms.items()}
     shown = redact(text[:MAX_LINE_CHARS])
     return Line(shown, category, tuple(terms.items()), estimate_tokens(shown) + 1)
 

@@ -23,6 +23,13 @@ SHARES = {"error": 0.25, "decision": 0.30}
 CATEGORY_BONUS = {"error": 1.6, "decision": 1.8, "fact": 0.0}
 FRAME_TOKENS = 6
 """Number and role in front of the first line of a message."""
+SPOKEN_FACTOR = 1.4
+"""Words somebody wrote count for more than the same words in tool output."""
+LENGTH_POWER = 1.0
+"""How much a line's length counts against it; one is worth per token."""
+FULL_SHARE = 0.95
+"""A digest this full is not filled further."""
+MAX_STRETCH = 1.6
 COVERED_AGAIN = 0.08
 """What a term still counts for when another chosen line has it already."""
 
@@ -79,24 +86,28 @@ def make_digest(
     """
     options = _options(messages, previous)
     chosen = _chosen(options, budget_tokens, shown)
-    lines = [
+    used = count(rendered(_lines(chosen)))
+    if 0 < used < FULL_SHARE * budget_tokens and len(chosen) < len(options):
+        # Lines were estimated high, to be safe; what is left over is spent as well.
+        stretched = int(budget_tokens * min(MAX_STRETCH, budget_tokens / used))
+        chosen = _chosen(options, stretched, shown)
+    lines = _lines(chosen)
+    text = rendered(lines)
+    while lines and (found := count(text)) > budget_tokens:
+        # The estimate was low; give back the last chosen, which say least.
+        drop = max(1, int(len(chosen) * (found - budget_tokens) / found))
+        chosen = chosen[:-drop]
+        lines = _lines(chosen)
+        text = rendered(lines)
+    return Digest(text, tuple(lines))
+
+
+def _lines(chosen: Sequence[_Option]) -> list[DigestLine]:
+    """Return chosen lines in time order."""
+    return [
         DigestLine(option.index, option.role, option.line.text, option.line.category)
         for option in sorted(chosen, key=lambda option: option.index)
     ]
-    text = rendered(lines)
-    while lines and count(text) > budget_tokens:
-        # The estimate was low; give back the last chosen, which say least.
-        excess = count(text) - budget_tokens
-        drop = max(1, int(len(chosen) * excess / max(1, count(text))))
-        chosen = chosen[:-drop]
-        kept = {id(option) for option in chosen}
-        lines = [
-            DigestLine(option.index, option.role, option.line.text, option.line.category)
-            for option in sorted(chosen, key=lambda option: option.index)
-            if id(option) in kept
-        ]
-        text = rendered(lines)
-    return Digest(text, tuple(lines))
 
 
 def rendered(lines: Sequence[DigestLine]) -> str:
@@ -201,5 +212,5 @@ def _gain(option: _Option, weights: Mapping[str, float], covered: Collection[str
     for term, weight in line.terms:
         value += weight * weights[term] * (COVERED_AGAIN if term in covered else 1.0)
     if option.role == "assistant":
-        value *= 1.4
-    return value / (line.tokens + FRAME_TOKENS)
+        value *= SPOKEN_FACTOR
+    return value / (line.tokens + FRAME_TOKENS) ** LENGTH_POWER
