@@ -25,8 +25,6 @@ FRAME_TOKENS = 6
 """Number and role in front of the first line of a message."""
 SPOKEN_FACTOR = 1.4
 """Words somebody wrote count for more than the same words in tool output."""
-LENGTH_POWER = 1.0
-"""How much a line's length counts against it; one is worth per token."""
 FULL_SHARE = 0.95
 """A digest this full is not filled further."""
 MAX_STRETCH = 1.6
@@ -213,4 +211,4 @@ def _gain(option: _Option, weights: Mapping[str, float], covered: Collection[str
         value += weight * weights[term] * (COVERED_AGAIN if term in covered else 1.0)
     if option.role == "assistant":
         value *= SPOKEN_FACTOR
-    return value / (line.tokens + FRAME_TOKENS) ** LENGTH_POWER
+    return value / (line.tokens + FRAME_TOKENS)
