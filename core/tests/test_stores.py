@@ -223,6 +223,167 @@ def test_threads_may_store_at_the_same_time(tmp_path):
     blobs.close()
 
 
+def test_providers_item_comes_back_beside_the_message():
+    blobs = open_blobs(None, "s")
+    message = {"role": "assistant", "content": "x"}
+    item = {"type": "message", "content": [{"type": "output_text", "text": "x"}], "id": "m1"}
+    ref = blobs.put_message(message, raw=item)
+
+    assert json.dumps(blobs.raw(ref)) == json.dumps(item)
+    assert blobs.message(ref) == message
+    assert blobs.raw(blobs.put_message({"role": "user", "content": "y"})) is None
+    blobs.close()
+
+
+def test_handle_grows_when_another_content_has_the_same_start(tmp_path, monkeypatch):
+    monkeypatch.setattr("perdure.blobs.store.HANDLE_CHARS", 1)
+    blobs = open_blobs(tmp_path, "s")
+    messages = [{"role": "user", "content": str(i)} for i in range(200)]
+    refs = blobs.put_messages(messages)
+
+    assert len(set(refs)) == 200
+    assert [blobs.message(ref) for ref in refs] == messages
+    assert blobs.put_messages([dict(message) for message in messages]) == refs
+    blobs.close()
+
+
+def test_erased_session_is_gone_and_others_stay(tmp_path):
+    mine, yours = open_blobs(tmp_path, "mine"), open_blobs(tmp_path, "yours")
+    shared = {"role": "tool", "content": "shared " * 400}
+    secret = {"role": "tool", "content": "the password is heron"}
+    mine_ref, ref = mine.put_messages([secret, shared])
+    yours.put_message(dict(shared))
+    mine.put_range([mine_ref, ref])
+    mine.erase()
+
+    assert mine.search("password shared") == []
+    with pytest.raises(StoreError, match="not known"):
+        mine.text(mine_ref)
+    assert yours.message(ref) == shared
+    mine.put_message(secret)
+    assert mine.search("password")
+    mine.close()
+    yours.close()
+
+
+def test_range_of_unknown_handles_is_refused():
+    blobs = open_blobs(None, "s")
+
+    with pytest.raises(StoreError, match="ref:123456789abc"):
+        blobs.put_range(["ref:123456789abc"])
+    blobs.close()
+
+
+def test_reader_of_all_sessions_cannot_store(tmp_path):
+    blobs = open_blobs(tmp_path, None)
+
+    with pytest.raises(StoreError, match="name a session"):
+        blobs.put_message({"role": "user", "content": "x"})
+    blobs.close()
+
+
+def test_damaged_original_is_a_typed_error(tmp_path):
+    blobs = open_blobs(tmp_path, "s")
+    small, large = blobs.put_messages(
+        [{"role": "tool", "content": "x"}, {"role": "tool", "content": "x" * 9_000}]
+    )
+    with sqlite3.connect(tmp_path / "blobs.sqlite3") as connection:
+        connection.execute("UPDATE blob SET bytes = substr(bytes, 2)")
+    connection.close()
+
+    for ref in (small, large):
+        with pytest.raises(StoreError, match="damaged"):
+            blobs.text(ref)
+    blobs.close()
+
+
+def test_message_that_is_no_json_is_refused_by_type():
+    blobs = open_blobs(None, "s")
+    circle: list[object] = []
+    circle.append(circle)
+
+    with pytest.raises(StoreError, match="no JSON"):
+        blobs.put_message({"role": "tool", "content": circle})
+    blobs.close()
+
+
+def test_full_disk_is_a_typed_error_and_the_store_goes_on(tmp_path):
+    blobs = open_blobs(tmp_path, "s")
+    kept = blobs.put_message({"role": "tool", "content": "kept"})
+    with blobs._database.reading("test") as connection:
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(StoreError, match="full") as caught:
+        blobs.put_message({"role": "tool", "content": os.urandom(400_000).hex()})
+
+    assert not caught.value.is_transient
+    assert blobs.text(kept) == "kept"
+    with blobs._database.reading("test") as connection:
+        connection.execute("PRAGMA max_page_count = 1000000")
+    assert blobs.put_message({"role": "tool", "content": os.urandom(400_000).hex()})
+    blobs.close()
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")
+def test_directory_that_cannot_be_written_is_a_typed_error(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(StoreError, match="permissions"):
+        open_blobs(tmp_path, "s")
+    tmp_path.chmod(0o700)
+
+
+def test_file_in_place_of_the_directory_is_a_typed_error(tmp_path):
+    (tmp_path / "state").write_text("x", encoding="utf-8")
+
+    with pytest.raises(StoreError, match="open failed"):
+        open_blobs(tmp_path / "state", "s")
+
+
+def test_file_of_the_first_schema_is_brought_up_to_date(tmp_path):
+    from perdure.blobs import store
+    from perdure.sqlite import Database
+
+    old = Database(tmp_path / "blobs.sqlite3", store._SCHEMA[:1])
+    with old.writing("test") as connection:
+        content = store.Content(store.MESSAGE, {"role": "user", "content": "old heron"})
+        connection.execute(store._BLOB, content.row())
+        connection.execute(
+            "INSERT INTO link(session, handle, digest) VALUES ('s', 'ref:old', ?)",
+            (content.digest,),
+        )
+    old.close()
+    blobs = open_blobs(tmp_path, "s")
+
+    assert blobs.text("ref:old") == "old heron"
+    assert blobs.put_message({"role": "user", "content": "old heron"}) == "ref:old"
+    assert blobs.search("heron")[0].ref == "ref:old"
+    blobs.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_forked_child_stores_while_a_thread_of_the_parent_held_the_lock(tmp_path):
+    blobs = open_blobs(tmp_path, "s")
+    blobs.put_message({"role": "user", "content": "parent"})
+    with blobs._database.reading("held"):
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                thread = threading.Thread(
+                    target=blobs.put_message, args=({"role": "user", "content": "child"},)
+                )
+                thread.start()
+                thread.join(20)
+                status = int(thread.is_alive())
+            finally:
+                os._exit(status)
+
+    assert os.waitpid(child, 0)[1] == 0
+    assert blobs.search("child")
+    blobs.close()
+
+
 # ------------------------------------------------------------------------------- tools
 
 
@@ -251,6 +412,14 @@ def test_original_is_recalled_in_pages_that_end():
     [
         ("context_recall", {}, "'ref'"),
         ("context_recall", {"ref": 3}, "'ref'"),
+        ("context_recall", None, "JSON object"),
+        ("context_recall", ["ref:1"], "JSON object"),
+        ("context_recall", {"ref": "\ud835"}, "not known"),
+        ("context_recall", {"ref": ["x"] * 9_999}, "'ref'"),
+        ("context_recall", {"ref": "R", "offset": "²"}, "'offset'"),
+        ("context_recall", {"ref": "R", "offset": "9" * 9_999}, "'offset'"),
+        ("context_recall", {"ref": "R", "offset": 1.5}, "'offset'"),
+        ("context_forget", {"ref": "R"}, "context_search"),
         ("context_recall", {"ref": "ref:none"}, "ref:none"),
         ("context_recall", {"ref": "R", "offset": -1}, "'offset'"),
         ("context_recall", {"ref": "R", "limit": 0}, "'limit'"),
@@ -262,7 +431,10 @@ def test_original_is_recalled_in_pages_that_end():
 def test_bad_argument_is_answered_with_its_name(tool, arguments, named):
     blobs = open_blobs(None, "s")
 
-    assert named in recall.call(tool, arguments, blobs)["error"]
+    error = recall.call(tool, arguments, blobs)["error"]
+
+    assert named in error
+    assert len(error) < 300
     blobs.close()
 
 
@@ -318,7 +490,7 @@ def test_late_writer_is_told_that_the_session_moved_on(tmp_path):
     second.close()
 
 
-def test_fields_of_a_later_version_are_passed_over(tmp_path):
+def test_fields_of_a_later_version_are_kept(tmp_path):
     store = bound_store(tmp_path, "s")
     store.save(snapshot())
     with sqlite3.connect(tmp_path / "state.sqlite3") as connection:
@@ -328,6 +500,29 @@ def test_fields_of_a_later_version_are_passed_over(tmp_path):
     connection.close()
 
     assert store.load() == snapshot()
+    assert store.save(snapshot(2))
+    with sqlite3.connect(tmp_path / "state.sqlite3") as connection:
+        [(text,)] = connection.execute("SELECT document FROM session").fetchall()
+    connection.close()
+    assert json.loads(text)["strikes"] == 2
+    store.close()
+
+
+@pytest.mark.parametrize("name", ["\ud835", "a\x00b", "用户", "a'; DROP TABLE session; --", ""])
+def test_session_may_have_any_name(tmp_path, name):
+    store = bound_store(tmp_path, name)
+    assert store.save(snapshot())
+    assert store.load() == snapshot()
+    store.close()
+
+
+def test_engine_state_that_is_no_json_is_a_typed_error(tmp_path):
+    store = bound_store(tmp_path, "s")
+    store.save(snapshot(1))
+
+    with pytest.raises(StoreError, match="mine"):
+        store.save(Snapshot(engine="mine", engine_state={1, 2}))
+    assert store.load() == snapshot(1)
     store.close()
 
 

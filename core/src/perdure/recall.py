@@ -6,13 +6,16 @@ with its name and what is allowed, never raised.
 
 from __future__ import annotations
 
+import re
+import reprlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from perdure.errors import StoreError
 from perdure.types import ToolSchema
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from perdure.blobs import Blobs
     from perdure.protocols import SearchHit
@@ -21,6 +24,8 @@ DEFAULT_CHARS = 4_000
 MAX_CHARS = 40_000
 DEFAULT_HITS = 8
 MAX_HITS = 50
+MAX_OFFSET = 10**9
+_WHOLE = re.compile(r"\s*-?[0-9]{1,10}\s*")
 
 TOOLS = (
     ToolSchema(
@@ -59,20 +64,23 @@ class _Bad(Exception):  # noqa: N818 - never leaves this module
 
 
 def call(name: str, arguments: Mapping[str, Any], blobs: Blobs) -> dict[str, Any]:
-    """Answer a call of one of `TOOLS`."""
+    """Answer a call of one of `TOOLS`; what cannot be answered is an `error`, never raised."""
+    answers = {"context_recall": _recall, "context_search": _search}
+    if name not in answers:
+        return {"error": f"there is no tool {_shown(name)}; there are {', '.join(answers)}"}
+    if not isinstance(arguments, Mapping):
+        return {"error": f"the arguments are {_shown(arguments)}; give a JSON object"}
     try:
-        if name == "context_recall":
-            return _recall(arguments, blobs)
-        return _search(arguments, blobs)
+        return answers[name](arguments, blobs)
     except _Bad as problem:
         return {"error": str(problem)}
     except StoreError as error:
-        return {"error": str(error), "argument": "ref"}
+        return {"error": str(error)}
 
 
 def _recall(arguments: Mapping[str, Any], blobs: Blobs) -> dict[str, Any]:
     ref = _text(arguments, "ref", "a handle such as ref:3f9ac2d41b07")
-    offset = _number(arguments, "offset", 0, 0, None)
+    offset = _number(arguments, "offset", 0, 0, MAX_OFFSET)
     limit = _number(arguments, "limit", DEFAULT_CHARS, 1, MAX_CHARS)
     text = blobs.text(ref)
     shown = text[offset : offset + limit]
@@ -92,7 +100,7 @@ def _recall(arguments: Mapping[str, Any], blobs: Blobs) -> dict[str, Any]:
 def _search(arguments: Mapping[str, Any], blobs: Blobs) -> dict[str, Any]:
     query = _text(arguments, "query", "words or a question")
     limit = _number(arguments, "limit", DEFAULT_HITS, 1, MAX_HITS)
-    offset = _number(arguments, "offset", 0, 0, None)
+    offset = _number(arguments, "offset", 0, 0, MAX_OFFSET)
     found = blobs.search(query, limit + 1, offset)
     is_complete = len(found) <= limit
     return {
@@ -123,22 +131,25 @@ def _results(found: Sequence[SearchHit]) -> list[dict[str, Any]]:
 def _text(arguments: Mapping[str, Any], name: str, allowed: str) -> str:
     value = arguments.get(name)
     if not isinstance(value, str) or not value.strip():
-        text = f"argument {name!r} is {value!r}; give {allowed}"
+        text = f"argument {name!r} is {_shown(value)}; give {allowed}"
         raise _Bad(text)
     return value.strip()
 
 
 def _number(
-    arguments: Mapping[str, Any], name: str, default: int, lowest: int, highest: int | None
+    arguments: Mapping[str, Any], name: str, default: int, lowest: int, highest: int
 ) -> int:
     value = arguments.get(name)
     if value is None:
         return default
-    if isinstance(value, str) and value.strip().lstrip("-").isdigit():
-        value = int(value)
-    is_whole = isinstance(value, int) and not isinstance(value, bool)
-    if not is_whole or value < lowest or (highest is not None and value > highest):
-        allowed = f"{lowest} or more" if highest is None else f"{lowest} to {highest}"
-        text = f"argument {name!r} is {value!r}; give a whole number, {allowed}"
+    number = int(value) if isinstance(value, str) and _WHOLE.fullmatch(value) else value
+    is_whole = isinstance(number, int) and not isinstance(number, bool)
+    if not is_whole or not lowest <= number <= highest:
+        text = f"argument {name!r} is {_shown(value)}; give a whole number, {lowest} to {highest}"
         raise _Bad(text)
-    return int(value)
+    return int(number)
+
+
+def _shown(value: object) -> str:
+    """Return a value as an error message shows it, however large it is."""
+    return reprlib.Repr().repr(value)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 BUSY_TIMEOUT_S = 5.0
+MEMORY = ":memory:"
 _TRANSIENT = ("locked", "busy")
 
 
@@ -37,9 +38,10 @@ class Database:
         Raises:
             StoreError: The file cannot be used.
         """
-        self.path = ":memory:" if path is None else str(path)
+        self.path = MEMORY if path is None else str(path)
         self._lock = threading.RLock()
         self._pid = os.getpid()
+        self._inherited: list[sqlite3.Connection] = []
         self._schema, self._version = schema, len(schema)
         self._connection = self._open(path)
 
@@ -80,28 +82,37 @@ class Database:
     @contextmanager
     def reading(self, operation: str) -> Iterator[sqlite3.Connection]:
         """Give the connection for queries."""
+        self._leave_parent()
         with self._lock, self._explained(operation):
-            yield self._own()
+            yield self._connection
 
     @contextmanager
     def writing(self, operation: str) -> Iterator[sqlite3.Connection]:
         """Give the connection inside a transaction that is committed at the end or undone."""
+        self._leave_parent()
         with self._lock, self._explained(operation):
-            connection = self._own()
+            connection = self._connection
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
+                connection.execute("COMMIT")
             except BaseException:
-                connection.execute("ROLLBACK")
+                if connection.in_transaction:  # a full disk ends it by itself
+                    connection.execute("ROLLBACK")
                 raise
-            connection.execute("COMMIT")
 
-    def _own(self) -> sqlite3.Connection:
-        """Return a connection of this process; one from before a fork must not be used."""
-        if self._pid != os.getpid() and self.path != ":memory:":
+    def _leave_parent(self) -> None:
+        """Open the file anew after a fork.
+
+        SQLite forbids to use or even close a connection of the parent, and a thread that does not
+        exist here may have held the lock.
+        """
+        if self._pid != os.getpid():
+            self._lock = threading.RLock()
+            if self.path != MEMORY:
+                self._inherited.append(self._connection)
+                self._connection = self._open(Path(self.path))
             self._pid = os.getpid()
-            self._connection = self._open(Path(self.path))
-        return self._connection
 
     @contextmanager
     def _explained(self, operation: str) -> Iterator[None]:
@@ -111,8 +122,9 @@ class Database:
             is_transient = isinstance(error, sqlite3.OperationalError) and any(
                 word in str(error) for word in _TRANSIENT
             )
-            advice = "try again" if is_transient else "check the disk and the file's permissions"
-            text = f"{self.path}: {operation} failed: {error}; nothing was changed, {advice}"
+            text = (
+                f"{self.path}: {operation} failed: {error}; nothing was changed, {_advice(error)}"
+            )
             raise StoreError(
                 text,
                 path=self.path,
@@ -144,3 +156,13 @@ def _switch_to_wal(connection: sqlite3.Connection) -> None:
 def storable(text: str) -> str:
     """Return a text as SQLite takes it: lone surrogates are spelled out."""
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _advice(error: Exception) -> str:
+    """Return what a person can do about a failure."""
+    found = str(error)
+    if any(word in found for word in _TRANSIENT):
+        return "try again"
+    if "malformed" in found or "not a database" in found:
+        return "move the file away and a new one is made"
+    return "check the disk and the permissions of the file and its directory"

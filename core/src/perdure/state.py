@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from perdure.errors import StoreError
+from perdure.errors import PerdureError, StoreError
 from perdure.protocols import Snapshot
-from perdure.sqlite import Database
+from perdure.sqlite import Database, storable
 from perdure.transcript import Replacement
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 FILE_NAME = "state.sqlite3"
+_SAVING = "saving session state"
 _SCHEMA = (
     """
 CREATE TABLE session(
@@ -23,6 +25,20 @@ CREATE TABLE session(
 ) WITHOUT ROWID;
 """,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A session's row.
+
+    Attributes:
+        version: Number of times that it was saved.
+        unknown: Fields that a later version of this program wrote.
+    """
+
+    version: int
+    snapshot: Snapshot
+    unknown: Mapping[str, Any]
 
 
 class StateFile:
@@ -33,17 +49,17 @@ class StateFile:
         path = None if directory is None else directory / FILE_NAME
         self._database = Database(path, _SCHEMA)
 
-    def load(self, session_id: str) -> tuple[int, Snapshot] | None:
-        """Return version and snapshot of a session, or None."""
+    def load(self, session_id: str) -> Stored | None:
+        """Return what is stored of a session, or None; raises `StoreError`."""
         with self._database.reading("loading session state") as connection:
             row = connection.execute(
-                "SELECT version, document FROM session WHERE id = ?", (session_id,)
+                "SELECT version, document FROM session WHERE id = ?", (storable(session_id),)
             ).fetchone()
         if row is None:
             return None
         try:
-            return int(row[0]), _snapshot(json.loads(row[1]))
-        except (KeyError, TypeError, ValueError) as error:
+            return _stored(int(row[0]), json.loads(row[1]))
+        except (KeyError, TypeError, ValueError, AttributeError, PerdureError) as error:
             text = (
                 f"the stored state of session {session_id!r} is damaged ({error}); delete it to "
                 "start anew, originals stay recallable"
@@ -55,17 +71,37 @@ class StateFile:
                 safe="stored originals",
             ) from error
 
-    def save(self, session_id: str, snapshot: Snapshot, expected_version: int) -> bool:
+    def save(
+        self,
+        session_id: str,
+        snapshot: Snapshot,
+        expected_version: int,
+        unknown: Mapping[str, Any] | None = None,
+    ) -> bool:
         """Store a snapshot as the next version; False when the session has moved on meanwhile.
 
         Args:
             session_id: Name of the session.
             snapshot: What to store.
             expected_version: Version that it is based on; 0 for a session that has none.
+            unknown: Fields of a later version of this program, kept as they were loaded.
+
+        Raises:
+            StoreError: Nothing was stored.
         """
-        document = json.dumps(asdict(snapshot), ensure_ascii=True, separators=(",", ":"))
-        row = (expected_version + 1, time.time(), document, session_id, expected_version)
-        with self._database.writing("saving session state") as connection:
+        try:
+            document = json.dumps({**(unknown or {}), **asdict(snapshot)}, separators=(",", ":"))
+        except (TypeError, ValueError, RecursionError) as error:
+            text = (
+                f"the state of engine {snapshot.engine!r} in session {session_id!r} cannot be "
+                f"stored, since it is no JSON: {error}"
+            )
+            raise StoreError(
+                text, path=self._database.path, operation=_SAVING, safe="the state stored before"
+            ) from error
+        name = storable(session_id)
+        row = (expected_version + 1, time.time(), document, name, expected_version)
+        with self._database.writing(_SAVING) as connection:
             if expected_version == 0:
                 done = connection.execute(
                     "INSERT OR IGNORE INTO session(version, updated, document, id) "
@@ -83,7 +119,7 @@ class StateFile:
     def delete(self, session_id: str) -> None:
         """Forget a session's snapshot; its originals stay."""
         with self._database.writing("deleting session state") as connection:
-            connection.execute("DELETE FROM session WHERE id = ?", (session_id,))
+            connection.execute("DELETE FROM session WHERE id = ?", (storable(session_id),))
 
     def sessions(self) -> list[str]:
         """Return the names of all sessions, latest first."""
@@ -104,16 +140,18 @@ class BoundStore:
         self._file = file
         self._session_id = session_id
         self._version = 0
+        self._unknown: Mapping[str, Any] = {}
 
     def load(self) -> Snapshot | None:
         """Return the stored snapshot, or None for a new session."""
         found = self._file.load(self._session_id)
-        self._version = found[0] if found else 0
-        return found[1] if found else None
+        self._version = found.version if found else 0
+        self._unknown = found.unknown if found else {}
+        return found.snapshot if found else None
 
     def save(self, snapshot: Snapshot) -> bool:
         """Store the snapshot; False when another holder has moved the session on."""
-        is_saved = self._file.save(self._session_id, snapshot, self._version)
+        is_saved = self._file.save(self._session_id, snapshot, self._version, self._unknown)
         self._version += is_saved
         return is_saved
 
@@ -127,12 +165,14 @@ def bound_store(directory: Path | None, session_id: str) -> BoundStore:
     return BoundStore(StateFile(directory), session_id)
 
 
-def _snapshot(document: dict[str, Any]) -> Snapshot:
-    """Return the snapshot of a stored document; fields of later versions are passed over."""
-    known = {name: document[name] for name in Snapshot.__dataclass_fields__ if name in document}
+def _stored(version: int, document: dict[str, Any]) -> Stored:
+    """Return what a document holds; fields of later versions are kept beside the snapshot."""
+    fields = Snapshot.__dataclass_fields__
+    known = {name: value for name, value in document.items() if name in fields}
     known["handoffs"] = tuple(known.get("handoffs", ()))
     known["replacements"] = tuple(
         Replacement(**{**made, "messages": tuple(made["messages"]), "refs": tuple(made["refs"])})
         for made in known.get("replacements", ())
     )
-    return Snapshot(**known)
+    unknown = {name: value for name, value in document.items() if name not in fields}
+    return Stored(version, Snapshot(**known), unknown)

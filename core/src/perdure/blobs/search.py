@@ -14,7 +14,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from perdure.blobs.words import spaced, terms
+from perdure.blobs.words import spaced, split, terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,7 +33,6 @@ _ROLE_WORDS = {
     "assistant": re.compile(r"assistant|\bagent|asistente|ассистент|агент|助手|アシスタント"),
     "tool": re.compile(r"\btool|output|printed|herramienta|werkzeug|инструмент|工具|ツール|도구"),
 }
-_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,7 @@ class ScannedTable:
 
     def add(self, number: int, text: str) -> None:
         """Add a text."""
-        self._texts.append((number, f" {' '.join(_WORD.findall(spaced(text).lower()))} "))
+        self._texts.append((number, f" {' '.join(split(text))} "))
 
     def ranked(self, wanted: Sequence[str]) -> list[int]:
         """Return numbers of texts that hold any of the terms, best first."""

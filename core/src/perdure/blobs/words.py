@@ -50,6 +50,11 @@ def spaced(text: str) -> str:
     return _RUN.sub(lambda run: f" {' '.join(_pairs(run[0]))} ", _plain(text))
 
 
+def split(text: str) -> list[str]:
+    """Return the words of a text where SQLite's tokeniser is not there to find them."""
+    return [word for word in _GAP.split(spaced(text).lower()) if word]
+
+
 def terms(query: str) -> list[str]:
     """Return the terms of a query, each a phrase whose words are apart by one space.
 
