@@ -45,7 +45,7 @@ NOTES = [
 def blobs(request, monkeypatch):
     if request.param == "scan":
         monkeypatch.setattr(
-            search, "_tables", lambda: (search.ScannedTable(), search.ScannedTable())
+            search, "_tables", lambda _: (search.ScannedTable(), search.ScannedTable())
         )
     opened = open_blobs(None, "s")
     yield opened

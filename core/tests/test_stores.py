@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from perdure import recall
 from perdure.blobs import open_blobs
+from perdure.blobs.store import _GET
 from perdure.errors import StoreError
 from perdure.protocols import Snapshot
 from perdure.state import BoundStore, StateFile, bound_store
@@ -67,6 +68,20 @@ def test_range_opens_up_in_order_however_deep_it_is():
     assert blobs.members(handle) == refs
     assert "--- user" in blobs.text(handle)
     blobs.close()
+
+
+def test_large_range_opens_up_without_a_scan_per_member(tmp_path):
+    blobs = open_blobs(tmp_path, "s")
+    refs = blobs.put_messages([{"role": "user", "content": str(i)} for i in range(3_000)])
+    handle = blobs.put_range(refs)
+    blobs.close()
+    for session in ("s", None):
+        opened = open_blobs(tmp_path, session)
+        with opened._database.reading("test") as connection:
+            plan = connection.execute(f"EXPLAIN QUERY PLAN {_GET}", ("h", session, session))
+            assert not [row[3] for row in plan if row[3].startswith("SCAN")]
+        assert opened.members(handle) == refs
+        opened.close()
 
 
 def test_other_sessions_originals_are_unknown(tmp_path):

@@ -106,3 +106,7 @@ class Finder:
                 return "", ""
             row = connection.execute(_BESIDE, (self._session, place[0])).fetchone()
         return row[0] or "", row[1] or ""
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self._index.close()

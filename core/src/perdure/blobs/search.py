@@ -119,7 +119,8 @@ class SearchIndex:
         """Make an empty index."""
         self._documents: list[tuple[str, str]] = []
         self._pieces: list[tuple[int, int, int]] = []
-        self._whole, self._piece = _tables()
+        self._connection = sqlite3.connect(":memory:", check_same_thread=False)
+        self._whole, self._piece = _tables(self._connection)
 
     def add(self, handle: str, role: str, text: str) -> None:
         """Add one message."""
@@ -129,6 +130,10 @@ class SearchIndex:
         for start, end in pieces(text):
             self._piece.add(len(self._pieces), text[start:end])
             self._pieces.append((number, start, end))
+
+    def close(self) -> None:
+        """Let go of the memory."""
+        self._connection.close()
 
     def search(self, query: str, limit: int, offset: int = 0) -> list[Found]:
         """Return the messages that fit a query, best first."""
@@ -160,12 +165,10 @@ class SearchIndex:
         return scores
 
 
-def _tables() -> tuple[Table, Table]:
-    connection = sqlite3.connect(":memory:", check_same_thread=False)
+def _tables(connection: sqlite3.Connection) -> tuple[Table, Table]:
     try:
         return FullTextTable(connection, "whole"), FullTextTable(connection, "piece")
     except sqlite3.OperationalError:
-        connection.close()
         return ScannedTable(), ScannedTable()
 
 

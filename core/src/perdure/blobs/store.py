@@ -50,12 +50,17 @@ ALTER TABLE link ADD COLUMN position INTEGER;
 ALTER TABLE link ADD COLUMN raw BLOB;
 DROP INDEX link_digest;
 CREATE UNIQUE INDEX link_digest ON link(session, digest);
+CREATE INDEX link_handle ON link(handle);
 CREATE INDEX link_position ON link(session, position);
 CREATE INDEX link_user ON link(session, position) WHERE role = 'user';
 """,
 )
 _BLOB = "INSERT OR IGNORE INTO blob VALUES (?, ?, ?, ?)"
 _LINK = "INSERT OR IGNORE INTO link(session, handle, digest, role) VALUES (?, ?, ?, ?)"
+_GET = (
+    "SELECT digest, kind, packed, bytes FROM link JOIN blob USING (digest) "
+    "WHERE handle = ? AND (session = ? OR ? IS NULL)"
+)
 _PLACE = "UPDATE link SET position = ? WHERE session = ? AND digest = ? AND position IS NULL"
 
 
@@ -242,6 +247,7 @@ class Blobs:
                 "SELECT raw FROM link WHERE raw IS NOT NULL)"
             )
         self._remembered, self._rendered = {}, ("", "")
+        self._finder.close()
         self._finder = Finder(self._database, self._session, self.text)
 
     # -- reading -------------------------------------------------------------------------
@@ -297,11 +303,7 @@ class Blobs:
         """Return kind and value of what stands behind a handle."""
         handle = handle_of(ref)
         with self._database.reading(_READING) as connection:
-            row = connection.execute(
-                "SELECT digest, kind, packed, bytes FROM link JOIN blob USING (digest) "
-                "WHERE handle = ? AND (session = ? OR ? IS NULL)",
-                (handle, self._session, self._session),
-            ).fetchone()
+            row = connection.execute(_GET, (handle, self._session, self._session)).fetchone()
         if row is None:
             raise self._missing(ref, "is not known in this session")
         return int(row[1]), self._value(ref, row)
@@ -333,4 +335,5 @@ class Blobs:
 
     def close(self) -> None:
         """Close the file."""
+        self._finder.close()
         self._database.close()
