@@ -53,21 +53,25 @@ class Database:
             connection = sqlite3.connect(
                 self.path, timeout=BUSY_TIMEOUT_S, check_same_thread=False, isolation_level=None
             )
-            found = connection.execute("PRAGMA user_version").fetchone()[0]
-            if found > self._version:
+            try:
+                self._prepare(connection)
+            except BaseException:
                 connection.close()
-                text = (
-                    f"{self.path} was written by a newer version (schema {found}, this one knows "
-                    f"{self._version}); upgrade perdure-core or use another state directory"
-                )
-                raise StoreError(
-                    text, path=self.path, operation="open", safe="the file is unchanged"
-                )
-            _switch_to_wal(connection)
-            connection.execute("PRAGMA synchronous = NORMAL")
-            if found < self._version:
-                self._upgrade(connection)
+                raise
             return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        found = connection.execute("PRAGMA user_version").fetchone()[0]
+        if found > self._version:
+            text = (
+                f"{self.path} was written by a newer version (schema {found}, this one knows "
+                f"{self._version}); upgrade perdure-core or use another state directory"
+            )
+            raise StoreError(text, path=self.path, operation="open", safe="the file is unchanged")
+        _switch_to_wal(connection)
+        connection.execute("PRAGMA synchronous = NORMAL")
+        if found < self._version:
+            self._upgrade(connection)
 
     def _upgrade(self, connection: sqlite3.Connection) -> None:
         """Create what is missing, unless another process has done it meanwhile."""
