@@ -21,6 +21,7 @@ from perdure.messages import (
 from perdure.messages import (
     digest as digest_of,
 )
+from perdure.stock.digest.forms import earlier_alike
 from perdure.stock.redact import redact
 from perdure.tokens.estimate import estimate_tokens
 
@@ -96,6 +97,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[A-ZÀ-ÞА-Я\"'(\[])|(?<=[。！
 # A line that is only a key with a text, as in metadata of pages and settings of tools.
 _MARKUP = re.compile(r"\s*\\?[\"'][\w:@.$-]{1,60}\\?[\"']\s*:\s*(?:\\?[\"'].*|[\w.{\[-]+,?)\s*\Z")
 _MARKUP_WEIGHT = 0.35
+_LINE_NUMBER = re.compile(r"\s*\d{1,6}(?:\t|→|\s?[|│:]\s|\s{2,})")
 _NOISE = re.compile(r"[\s\W_]*\Z|\s*[{}\[\]();,]+\s*\Z")
 _LETTER = re.compile(r"[^\W\d_]")
 
@@ -146,7 +148,8 @@ def _best(message: Mapping[str, Any]) -> list[Line]:
     limit = KEPT_PER_RESULT if is_tool else KEPT_PER_TEXT
     if len(lines) <= limit:
         return lines
-    order = sorted(range(len(lines)), key=lambda i: (-_density(lines[i]), i))
+    alike = earlier_alike([line.text for line in lines])
+    order = sorted(range(len(lines)), key=lambda i: (-_density(lines[i]) / (1 + alike[i]), i))
     return [lines[i] for i in sorted(order[:limit])]
 
 
@@ -178,6 +181,8 @@ def _of_call(call: Mapping[str, Any]) -> list[Line]:
 
 
 def _judged(text: str, *, is_tool: bool) -> Line | None:
+    if is_tool and (number := _LINE_NUMBER.match(text)):
+        text = text[number.end() :]
     text = " ".join(text.split())
     if len(text) < 8 or _NOISE.match(text) or not _LETTER.search(text):
         return None

@@ -10,11 +10,12 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from perdure.messages import is_result
 from perdure.stock.digest.candidates import Line, candidates_of, terms_in
+from perdure.stock.digest.forms import rarity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -62,6 +63,7 @@ class _Option:
     index: int
     role: str
     line: Line
+    rarity: float = 1.0
 
 
 def make_digest(
@@ -138,7 +140,10 @@ def _options(
             continue
         for line in candidates_of(message, digest=digest):
             found[line.text] = _Option(index, "assistant" if role == "assistant" else "tool", line)
-    return list(found.values())
+    rarities = rarity([option.line.text for option in found.values()])
+    return [
+        replace(option, rarity=rare) for option, rare in zip(found.values(), rarities, strict=True)
+    ]
 
 
 def _weights(options: Sequence[_Option]) -> dict[str, float]:
@@ -211,4 +216,4 @@ def _gain(option: _Option, weights: Mapping[str, float], covered: Collection[str
         value += weight * weights[term] * (COVERED_AGAIN if term in covered else 1.0)
     if option.role == "assistant":
         value *= SPOKEN_FACTOR
-    return value / (line.tokens + FRAME_TOKENS)
+    return option.rarity * value / (line.tokens + FRAME_TOKENS)
