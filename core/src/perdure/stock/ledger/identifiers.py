@@ -63,6 +63,10 @@ _LONGEST = 300
 # Distinct identifiers that one message may bring; a listing of a million hashes brings no more.
 MOST_PER_MESSAGE = 800
 _MOST_NUMBERS = 200
+_MOST_VALUES = 4
+"""A name with more values in one message is counting, as in `"position": 17`, not setting."""
+_ASSET = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|ico|css|js|woff2?)(?:[?#]|$)")
+"""What a page loads to look as it does; nobody types its address again."""
 
 
 def identifiers_in(text: str) -> tuple[tuple[str, str, int], ...]:
@@ -78,17 +82,21 @@ def identifiers_in(text: str) -> tuple[tuple[str, str, int], ...]:
             break
     numbers = Counter(match.strip() for match in _NUMBER_WITH_UNIT.findall(text))
     found += [("number", token, uses) for token, uses in numbers.items()][:_MOST_NUMBERS]
-    settings = Counter(_settings(text))
-    found += [("setting", token, uses) for token, uses in settings.items()][:_MOST_NUMBERS]
+    found += [("setting", token, uses) for token, uses in _settings(text)][:_MOST_NUMBERS]
     return tuple(found)
 
 
-def _settings(text: str) -> Iterator[str]:
+def _settings(text: str) -> Iterator[tuple[str, int]]:
+    values: dict[str, Counter[str]] = {}
     for match in _ASSIGNED.finditer(text):
         start = match.start()
         name = _NAME_BEFORE.search(text, max(0, start - 52), start)
         if name:
-            yield " ".join(f"{name[0]}{match[0]}".split())
+            setting = " ".join(f"{name[0]}{match[0]}".split())
+            values.setdefault(name[0].strip(), Counter())[setting] += 1
+    for counted in values.values():
+        if len(counted) <= _MOST_VALUES:
+            yield from counted.items()
 
 
 def classify(token: str) -> tuple[str, str]:
@@ -98,7 +106,7 @@ def classify(token: str) -> tuple[str, str]:
         return "", ""
     for kind, pattern in _CLASSES:
         if pattern.fullmatch(bare):
-            return kind, bare
+            return ("", "") if kind == "url" and _ASSET.search(bare) else (kind, bare)
     return "", ""
 
 
