@@ -78,6 +78,7 @@ WEIGHTS = {
 _ERROR = re.compile(
     r"\b(?:error|exception|traceback|failed|failure|fatal|panic|denied|refused|not found|cannot|"
     r"undefined|unexpected|invalid|timed? ?out|no such|unable to|missing|conflict|abort|segfault|"
+    r"segmentation fault|core dumped|oom[- ]?killed|out of memory|bus error|stack overflow|"
     r"exit (?:code|status) [1-9])|\b\w{2,60}(?:Error|Exception)\b|错误|失败|异常|無効|エラー|失敗|"
     r"見つかりません|できません|欠けて|不正|無法|无法|找不到|缺少|拒绝|"
     r"오류|실패|ошибка|fehler|échec|erreur|fallo|erro\b",
