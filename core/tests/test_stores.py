@@ -44,6 +44,15 @@ def test_message_comes_back_equal_and_in_the_same_order(extra):
     blobs.close()
 
 
+def test_a_message_changed_by_its_owner_is_stored_as_it_is_now():
+    blobs = open_blobs(None, "s")
+    message = {"role": "user", "content": "port 8080"}
+    before = blobs.put_message(message)
+    message["content"] = "port 9090"
+    after = blobs.put_message(message)
+    assert [blobs.text(before), blobs.text(after)] == ["port 8080", "port 9090"]
+
+
 def test_storing_again_gives_the_same_handle_and_no_second_copy(tmp_path):
     blobs = open_blobs(tmp_path, "s")
     message = {"role": "tool", "content": "x" * 5_000}

@@ -87,7 +87,6 @@ class Blobs:
         self._database = Database(path, _SCHEMA)
         self._session = None if session_id is None else storable(session_id)
         self._max_bytes = None if max_mb is None else max_mb * 1_000_000
-        self._remembered: dict[int, tuple[Mapping[str, Any], str, bool]] = {}
         self._rendered: tuple[str, str] = ("", "")
         self._finder = Finder(self._database, self._session, self.text)
 
@@ -132,27 +131,11 @@ class Blobs:
         Raises:
             StoreError: Nothing was stored.
         """
-        has_place = first is not None
-        new = [
-            (place, message)
-            for place, message in enumerate(messages, start=first or 0)
-            if not self._is_remembered(message, has_place)
-        ]
         contents = [
-            Content(MESSAGE, message, role_of(message), place if has_place else None)
-            for place, message in new
+            Content(MESSAGE, message, role_of(message), None if first is None else place)
+            for place, message in enumerate(messages, start=first or 0)
         ]
-        for (_, message), handle in zip(new, self._put(contents), strict=True):
-            self._remembered[id(message)] = (message, handle, has_place)
-        return [self._remembered[id(message)][1] for message in messages]
-
-    def _is_remembered(self, message: Mapping[str, Any], has_place: bool) -> bool:
-        """Return whether this very object was stored; messages are not changed once they are here.
-
-        The object is held beside its handle, so that its identity cannot pass to another one.
-        """
-        known = self._remembered.get(id(message))
-        return known is not None and known[0] is message and (known[2] or not has_place)
+        return self._put(contents)
 
     def put_range(self, refs: Iterable[str]) -> str:
         """Store an ordered list of handles and return the handle that stands for all of them.
@@ -246,7 +229,7 @@ class Blobs:
                 "DELETE FROM blob WHERE digest NOT IN (SELECT digest FROM link UNION ALL "
                 "SELECT raw FROM link WHERE raw IS NOT NULL)"
             )
-        self._remembered, self._rendered = {}, ("", "")
+        self._rendered = ("", "")
         self._finder.close()
         self._finder = Finder(self._database, self._session, self.text)
 
