@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from perdure.completion import GuardedCompleter
 from perdure.errors import SummarizerError
 from perdure.protocols import CompletionRequest, CompletionResult
-from perdure.stock.checks import check_summary, defuse, is_refusal
+from perdure.stock.checks import CUT_NOTE, check_summary, defuse, is_refusal
 from perdure.stock.redact import redact, secrets_in
 from perdure.types import Usage
 
@@ -132,7 +132,9 @@ def test_answer_over_its_limit_is_cut_at_a_line():
     result = checked(long, max_tokens=200)
 
     assert count(result.text) <= 200
-    assert result.text.split("\n")[-1] in long.split("\n")
+    *kept, note = result.text.split("\n")
+    assert kept == long.split("\n")[: len(kept)]
+    assert note == CUT_NOTE
 
 
 def test_our_own_markers_cannot_be_written_by_a_model():
