@@ -6,6 +6,7 @@ import json
 import random
 import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -78,6 +79,27 @@ def test_secrets_are_not_in_it():
 
     assert "FAKEFAKE" not in text
     assert "[REDACTED:openai-key]" in text
+
+
+KEY = "sk-FAKEFAKEFAKEFAKEFAKEFAKE0123456789abcd"
+PRIVATE_KEY = "\n".join(
+    ["-----BEGIN PRIVATE KEY-----", *["FAKE12ab/+FAKE34cd" * 3] * 9, "-----END PRIVATE KEY-----"]
+)
+
+
+@pytest.mark.parametrize("secret", [f"{'word ' * 60}{KEY} ERROR " * 6, PRIVATE_KEY])
+def test_secret_that_is_spread_over_lines_is_in_none_of_them(secret):
+    arguments = json.dumps({"path": "a/b.txt", "content": f"x = 1\n{secret}"})
+    call = {"id": "1", "type": "function", "function": {"name": "write", "arguments": arguments}}
+    messages = [
+        tool(f"ERROR: {secret}"),
+        tool(json.dumps({"error": secret})),
+        {"role": "assistant", "content": f"Because of {secret}", "tool_calls": [call]},
+    ]
+    text = make_digest(items(messages), budget_tokens=4_000, count=COUNT).text
+
+    assert "FAKE" not in text
+    assert "[REDACTED:" in text
 
 
 def test_lines_of_an_earlier_digest_compete_again_and_are_not_summarised():

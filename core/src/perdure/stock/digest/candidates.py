@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from perdure.messages import (
@@ -34,10 +35,13 @@ MAX_SCAN_CHARS = 400_000
 KEPT_PER_RESULT = 10
 KEPT_PER_TEXT = 24
 CACHE_ENTRIES = 60_000
+CACHED_LINES = 50_000
 
 # What a line is kept for, most telling first; the name of the group is its class.
 _TERM = re.compile(
-    r"(?P<url>https?://[^\s<>()\"'`\]]{4,200})"
+    # Plain words come first: no term begins in them, and most text is made of them.
+    r"(?P<plain>(?:\b[A-Z]?[a-z]{1,30}(?![\w/@~+-]|\.\S|[ \t]{0,8}[:=])[ \t,;()]{0,8}){1,40})"
+    r"|(?P<url>https?://[^\s<>()\"'`\]]{4,200})"
     r"|(?P<ticket>\b[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}\b|(?<!\w)#[0-9]{1,7}\b)"
     r"|(?P<uuid>\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)"
     r"|(?P<path>(?<![\w/])[\w.@~-]{0,80}/[\w./@-]{2,160}|\b[\w-]{2,60}\.(?:py|go|ts|tsx|js|jsx|rs|"
@@ -75,14 +79,14 @@ WEIGHTS = {
     "place": 1.2,
     "kana": 0.8,
 }
+# Both are looked for in lower case, which is twice as fast as a pattern that ignores case.
 _ERROR = re.compile(
     r"\b(?:error|exception|traceback|failed|failure|fatal|panic|denied|refused|not found|cannot|"
     r"undefined|unexpected|invalid|timed? ?out|no such|unable to|missing|conflict|abort|segfault|"
     r"segmentation fault|core dumped|oom[- ]?killed|out of memory|bus error|stack overflow|"
-    r"exit (?:code|status) [1-9])|\b\w{2,60}(?:Error|Exception)\b|错误|失败|异常|無効|エラー|失敗|"
+    r"exit (?:code|status) [1-9])|(?<=\w\w)(?:error|exception)\b|错误|失败|异常|無効|エラー|失敗|"
     r"見つかりません|できません|欠けて|不正|無法|无法|找不到|缺少|拒绝|"
-    r"오류|실패|ошибка|fehler|échec|erreur|fallo|erro\b",
-    re.IGNORECASE,
+    r"오류|실패|ошибка|fehler|échec|erreur|fallo|erro\b"
 )
 _DECISION = re.compile(
     r"\b(?:because|instead(?: of)?|therefore|decided?|decision|chose|choose|will use|going with|"
@@ -91,8 +95,7 @@ _DECISION = re.compile(
     r"turns out|confirmed|agreed|so that|fixed by|resolved by|recommend|prefer|default(?:s)? to|"
     r"porque|en lugar de|decid|deshalb|stattdessen|entschied|weil|parce que|au lieu de|décid|"
     r"потому что|вместо|решил)|因为|所以|决定|改为|采用|选择|原因是|推荐|ため|理由|決定|代わりに|"
-    r"採用|方針|判断|変更し|必要です|ことにし|に基づき|때문|대신|결정|变更|需要|应该",
-    re.IGNORECASE,
+    r"採用|方針|判断|変更し|必要です|ことにし|に基づき|때문|대신|결정|变更|需要|应该"
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[A-ZÀ-ÞА-Я\"'(\[])|(?<=[。！？；])")
 # A line that is only a key with a text, as in metadata of pages and settings of tools.
@@ -142,7 +145,8 @@ def candidates_of(message: Mapping[str, Any], *, digest: bytes | None = None) ->
 def _best(message: Mapping[str, Any]) -> list[Line]:
     """Return the densest lines, in their order."""
     is_tool = is_result(message)
-    texts = _split(text_of(message)[:MAX_SCAN_CHARS], is_tool=is_tool)
+    # Secrets go first: a key that is spread over lines cannot be told by one of them.
+    texts = _split(redact(text_of(message)[:MAX_SCAN_CHARS]), is_tool=is_tool)
     lines = [line for text in texts if (line := _judged(text, is_tool=is_tool))]
     for call in tool_calls_of(message):
         lines += _of_call(call)
@@ -162,7 +166,7 @@ def _density(line: Line) -> float:
 def _of_call(call: Mapping[str, Any]) -> list[Line]:
     """Return what a call says: its short arguments, one line."""
     try:
-        arguments = json.loads(call_arguments(call))
+        arguments = json.loads(redact(call_arguments(call)))
     except (ValueError, RecursionError):
         return []
     if not isinstance(arguments, dict):
@@ -181,25 +185,26 @@ def _of_call(call: Mapping[str, Any]) -> list[Line]:
     return found
 
 
+@lru_cache(maxsize=CACHED_LINES)
 def _judged(text: str, *, is_tool: bool) -> Line | None:
+    """Return a line with what it is worth, or nothing; agents read the same lines often."""
     if is_tool and (number := _LINE_NUMBER.match(text)):
         text = text[number.end() :]
     text = " ".join(text.split())
     if len(text) < 8 or _NOISE.match(text) or not _LETTER.search(text):
         return None
-    terms: dict[str, float] = {}
-    for found in _TERM.finditer(text):
-        terms.setdefault(found[0].strip('"“”`'), WEIGHTS[str(found.lastgroup)])
+    terms = terms_in(text)
+    lower = text.lower()
     category = "fact"
-    if _ERROR.search(text):
+    if _ERROR.search(lower):
         category = "error"
-    elif not is_tool and _DECISION.search(text):
+    elif not is_tool and _DECISION.search(lower):
         category = "decision"
     if not terms and category == "fact":
         return None
     if is_tool and category == "fact" and _MARKUP.match(text):
         terms = {term: weight * _MARKUP_WEIGHT for term, weight in terms.items()}
-    shown = redact(text[:MAX_LINE_CHARS])
+    shown = text[:MAX_LINE_CHARS]
     return Line(shown, category, tuple(terms.items()), estimate_tokens(shown) + 1)
 
 
@@ -207,7 +212,9 @@ def terms_in(text: str) -> dict[str, float]:
     """Return what a text is worth keeping for, with weights."""
     terms: dict[str, float] = {}
     for found in _TERM.finditer(text):
-        terms.setdefault(found[0].strip('"“”`'), WEIGHTS[str(found.lastgroup)])
+        kind = found.lastgroup
+        if kind is not None and kind != "plain":
+            terms.setdefault(found[0].strip('"“”`'), WEIGHTS[kind])
     return terms
 
 
