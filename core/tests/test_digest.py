@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from perdure.messages import digest as digest_of
 from perdure.stock.digest import candidates_of, make_digest
+from perdure.stock.digest.candidates import terms_in
 from perdure.tokens import counter_for
 
 COUNT = counter_for("gpt-4o").count_text
@@ -79,6 +80,23 @@ def test_secrets_are_not_in_it():
 
     assert "FAKEFAKE" not in text
     assert "[REDACTED:openai-key]" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "term"),
+    [
+        ("修复了ENT-241问题", "ENT-241"),
+        ("提交3f9ac2d41b07已推送", "3f9ac2d41b07"),
+        ("修正ファイル（14個）が揃った", "14個"),
+        ("合計で8つの基準", "8つ"),
+        ("设置retry_limit=17后重启", "retry_limit=17"),
+        ("UNIT_INTEGRATIONテスト戦略", "UNIT_INTEGRATION"),
+        ("요금은 3000원입니다", "3000원"),
+        ("ждали 30 мин.", "30 мин"),
+    ],
+)
+def test_name_between_letters_of_another_script_is_a_term(text, term):
+    assert term in terms_in(text)
 
 
 KEY = "sk-FAKEFAKEFAKEFAKEFAKEFAKE0123456789abcd"

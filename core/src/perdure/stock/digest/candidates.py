@@ -37,7 +37,8 @@ KEPT_PER_TEXT = 24
 CACHE_ENTRIES = 60_000
 CACHED_LINES = 50_000
 
-# What a line is kept for, most telling first; the name of the group is its class.
+# What a line is kept for, most telling first; the name of the group is its class. Words are those
+# of ASCII, so that a name ends where Chinese, Japanese or Korean text goes on without a blank.
 _TERM = re.compile(
     # Plain words come first: no term begins in them, and most text is made of them.
     r"(?P<plain>(?:\b[A-Z]?[a-z]{1,30}(?![\w/@~+-]|\.\S|[ \t]{0,8}[:=])[ \t,;()]{0,8}){1,40})"
@@ -53,14 +54,16 @@ _TERM = re.compile(
     r"(?:\s?\*\s?[\w.]{1,40})?|true|false|True|False|[\"'][^\"'\n]{1,60}[\"']))"
     r"|(?P<constant>\b[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30})+\b)"
     r"|(?P<quantity>[$€£¥]\s?[0-9][0-9.,]*|\b[0-9][0-9.,:]*\s?(?:%|ms|s|sec|seconds?|min|minutes?|h|"
-    r"hours?|days?|weeks?|[KMGT]i?B|bytes?|px|USD|EUR|tokens?|chars?|lines?|元|円|分|秒|小时|天|日|人|件|"
-    r"公里|米|время|мин|원|분|초|시간)(?!\w))"
+    r"hours?|days?|weeks?|[KMGT]i?B|bytes?|px|USD|EUR|tokens?|chars?|lines?)(?!\w)|\b[0-9][0-9.,:]*\s?"
+    r"(?:[元円圆分秒天日月年人名位件个個つ次回条项項页頁章行種种台枚本层階号倍割米]|小时|時間|公里|千米|万|"
+    r"원|분|초|시간|개|명|회|번|건|년|월|일|мин|сек|час|дн|руб))"
     r"|(?P<name>\b[a-z]+(?:[A-Z][a-z0-9]+)+\b|\b(?:[A-Z][a-z0-9]+){2,}\b|\b[a-z0-9]+(?:_[a-z0-9]+)+\b)"
     r"|(?P<number>\b[0-9]+(?:[.,:-][0-9]+)+\b|\b[0-9]{3,}\b)"
     r"|(?P<quoted>[\"“「『《`][^\"”」』》`\n]{2,80}[\"”」』》`])"
     r"|(?P<place>[\u4e00-\u9fff]{2,24}(?:[路街道巷号站店馆区市县镇村楼层园寺山湖桥口院校室]|大厦|酒店)"
     r"[0-9A-Za-z\u4e00-\u9fff]{0,12})"
-    r"|(?P<kana>[\u30a1-\u30ff]{4,})"
+    r"|(?P<kana>[\u30a1-\u30ff]{4,})",
+    re.ASCII,
 )
 WEIGHTS = {
     "url": 2.0,
@@ -86,16 +89,18 @@ _ERROR = re.compile(
     r"segmentation fault|core dumped|oom[- ]?killed|out of memory|bus error|stack overflow|"
     r"exit (?:code|status) [1-9])|(?<=\w\w)(?:error|exception)\b|错误|失败|异常|無効|エラー|失敗|"
     r"見つかりません|できません|欠けて|不正|無法|无法|找不到|缺少|拒绝|"
-    r"오류|실패|ошибка|fehler|échec|erreur|fallo|erro\b"
+    r"오류|실패|ошибка|fehler|échec|erreur|fallo|erro\b",
+    re.ASCII,
 )
 _DECISION = re.compile(
     r"\b(?:because|instead(?: of)?|therefore|decided?|decision|chose|choose|will use|going with|"
     r"should (?:use|be)|rather than|root cause|"
     r"the (?:fix|issue|problem|reason|solution) (?:is|was)|"
     r"turns out|confirmed|agreed|so that|fixed by|resolved by|recommend|prefer|default(?:s)? to|"
-    r"porque|en lugar de|decid|deshalb|stattdessen|entschied|weil|parce que|au lieu de|décid|"
-    r"потому что|вместо|решил)|因为|所以|决定|改为|采用|选择|原因是|推荐|ため|理由|決定|代わりに|"
-    r"採用|方針|判断|変更し|必要です|ことにし|に基づき|때문|대신|결정|变更|需要|应该"
+    r"porque|en lugar de|decid|deshalb|stattdessen|entschied|weil|parce que|au lieu de|décid)|"
+    r"потому что|вместо|решил|因为|所以|决定|改为|采用|选择|原因是|推荐|ため|理由|決定|代わりに|"
+    r"採用|方針|判断|変更し|必要です|ことにし|に基づき|때문|대신|결정|变更|需要|应该",
+    re.ASCII,
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[A-ZÀ-ÞА-Я\"'(\[])|(?<=[。！？；])")
 # A line that is only a key with a text, as in metadata of pages and settings of tools.
