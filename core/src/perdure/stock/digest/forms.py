@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 _FORM_CHARS = 60
 _ALNUM = re.compile(r"[^\W_]+")
 _WORD = re.compile(r"[^\W\d_]{3,}")
+_CACHED_LINES = 50_000
 _SPARED = 3.0
 """Lines keep their whole worth until their rarest word, or their form, stands in about four."""
 
@@ -41,15 +44,22 @@ def rarity(texts: Sequence[str]) -> list[float]:
 
     Lines are compared by their rarest word and by their form; the rarer of both counts.
     """
-    words = [set(_WORD.findall(text.lower())) for text in texts]
-    spread = Counter(word for found in words for word in found)
-    forms = [form_of(text) for text in texts]
-    alike = Counter(forms)
+    looks = [_look_of(text) for text in texts]
+    spread = Counter(word for _, words in looks for word in words)
+    alike = Counter(form for form, _ in looks)
     return [
-        _rare(min(alike[form], min((spread[word] for word in found), default=1)))
-        for form, found in zip(forms, words, strict=True)
+        _rare(min(alike[form], min(map(spread.__getitem__, words), default=1)))
+        for form, words in looks
     ]
 
 
+@lru_cache(maxsize=_CACHED_LINES)
+def _look_of(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return the form and the words of a line, each once; the words are shared between lines."""
+    words = dict.fromkeys(_WORD.findall(text.lower()))
+    return sys.intern(form_of(text)), tuple(map(sys.intern, words))
+
+
+@lru_cache(maxsize=1024)
 def _rare(uses: int) -> float:
     return min(1.0, _SPARED / (1 + math.log2(uses)))

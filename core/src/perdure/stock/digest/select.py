@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from perdure.messages import is_result
@@ -63,7 +63,7 @@ class _Option:
     index: int
     role: str
     line: Line
-    rarity: float = 1.0
+    rarity: float
 
 
 def make_digest(
@@ -85,12 +85,13 @@ def make_digest(
         shown: Text that stands beside the digest; what it says already counts for little.
     """
     options = _options(messages, previous)
-    chosen = _chosen(options, budget_tokens, shown)
+    weights, covered = _weights(options), frozenset(terms_in(shown))
+    chosen = _chosen(options, budget_tokens, weights, covered)
     used = count(rendered(_lines(chosen)))
     if 0 < used < FULL_SHARE * budget_tokens and len(chosen) < len(options):
         # Lines were estimated high, to be safe; what is left over is spent as well.
         stretched = int(budget_tokens * min(MAX_STRETCH, budget_tokens / used))
-        chosen = _chosen(options, stretched, shown)
+        chosen = _chosen(options, stretched, weights, covered)
     lines = _lines(chosen)
     text = rendered(lines)
     while lines and (found := count(text)) > budget_tokens:
@@ -128,29 +129,25 @@ def _options(
     previous: Sequence[DigestLine],
 ) -> list[_Option]:
     """Return every line once; the latest place of a line that stands in several counts."""
-    found: dict[str, _Option] = {}
+    found: dict[str, tuple[int, str, Line]] = {}
     for old in previous:
         source = {"role": "assistant" if old.role == "assistant" else "tool", "content": old.text}
         for line in candidates_of(source)[:1]:
             kept = Line(old.text, old.category, line.terms, line.tokens)
-            found[old.text] = _Option(old.index, old.role, kept)
+            found[old.text] = (old.index, old.role, kept)
     for index, message, digest in messages:
         role = message.get("role")
         if role != "assistant" and not is_result(message):
             continue
         for line in candidates_of(message, digest=digest):
-            found[line.text] = _Option(index, "assistant" if role == "assistant" else "tool", line)
-    rarities = rarity([option.line.text for option in found.values()])
-    return [
-        replace(option, rarity=rare) for option, rare in zip(found.values(), rarities, strict=True)
-    ]
+            found[line.text] = (index, "assistant" if role == "assistant" else "tool", line)
+    rarities = rarity(tuple(found))
+    return [_Option(*place, rare) for place, rare in zip(found.values(), rarities, strict=True)]
 
 
 def _weights(options: Sequence[_Option]) -> dict[str, float]:
     """Return what each term is worth: mentioned a few times is best, everywhere is noise."""
-    spread: Counter[str] = Counter()
-    for option in options:
-        spread.update(term for term, _ in option.line.terms)
+    spread = Counter(term for option in options for term, _ in option.line.terms)
     limit = max(12, len(options) // 50)
     return {
         term: 0.35 if uses > limit else 1.0 + 0.25 * math.log2(min(uses, 8))
@@ -158,10 +155,14 @@ def _weights(options: Sequence[_Option]) -> dict[str, float]:
     }
 
 
-def _chosen(options: Sequence[_Option], budget_tokens: int, shown: str) -> list[_Option]:
+def _chosen(
+    options: Sequence[_Option],
+    budget_tokens: int,
+    weights: Mapping[str, float],
+    shown: Collection[str],
+) -> list[_Option]:
     """Return options in the order of choice: a share for errors and decisions, the rest for all."""
-    weights = _weights(options)
-    covered = set(terms_in(shown))
+    covered = set(shown)
     left = budget_tokens
     chosen: list[_Option] = []
     taken: set[int] = set()
