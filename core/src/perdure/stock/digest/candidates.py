@@ -36,6 +36,7 @@ KEPT_PER_RESULT = 10
 KEPT_PER_TEXT = 24
 CACHE_ENTRIES = 60_000
 CACHED_LINES = 50_000
+BYTES_PER_TOKEN = 3.6
 
 # What a line is kept for, most telling first; the name of the group is its class. Words are those
 # of ASCII, so that a name ends where Chinese, Japanese or Korean text goes on without a blank.
@@ -119,13 +120,21 @@ class Line:
         text: The line, secrets redacted.
         category: `error`, `decision` or `fact`.
         terms: What it is kept for, with their weights.
-        tokens: Estimated tokens.
     """
 
     text: str
     category: str
     terms: tuple[tuple[str, float], ...]
-    tokens: int
+
+    @property
+    def tokens(self) -> int:
+        """Estimated tokens, the line break included."""
+        return _tokens_of(self.text)
+
+
+@lru_cache(maxsize=CACHED_LINES)
+def _tokens_of(text: str) -> int:
+    return estimate_tokens(text) + 1
 
 
 _cache: dict[bytes, tuple[Line, ...]] = {}
@@ -164,8 +173,10 @@ def _best(message: Mapping[str, Any]) -> list[Line]:
 
 
 def _density(line: Line) -> float:
+    """Return the worth of a line by its size in bytes: most lines are never counted in tokens."""
     bonus = {"error": 2.5, "decision": 2.0}.get(line.category, 0.0)
-    return (bonus + sum(weight for _, weight in line.terms)) / (line.tokens + 8)
+    size = len(line.text.encode("utf-8", "surrogatepass"))
+    return (bonus + sum(weight for _, weight in line.terms)) / (size / BYTES_PER_TOKEN + 8)
 
 
 def _of_call(call: Mapping[str, Any]) -> list[Line]:
@@ -209,8 +220,7 @@ def _judged(text: str, *, is_tool: bool) -> Line | None:
         return None
     if is_tool and category == "fact" and _MARKUP.match(text):
         terms = {term: weight * _MARKUP_WEIGHT for term, weight in terms.items()}
-    shown = text[:MAX_LINE_CHARS]
-    return Line(shown, category, tuple(terms.items()), estimate_tokens(shown) + 1)
+    return Line(text[:MAX_LINE_CHARS], category, tuple(terms.items()))
 
 
 def terms_in(text: str) -> dict[str, float]:

@@ -133,7 +133,7 @@ def _options(
     for old in previous:
         source = {"role": "assistant" if old.role == "assistant" else "tool", "content": old.text}
         for line in candidates_of(source)[:1]:
-            kept = Line(old.text, old.category, line.terms, line.tokens)
+            kept = Line(old.text, old.category, line.terms)
             found[old.text] = (old.index, old.role, kept)
     for index, message, digest in messages:
         role = message.get("role")
