@@ -103,6 +103,15 @@ def test_quoted_password_is_replaced_whole(value):
     assert redact(f"password = {value}") == f"password = {value[0]}[REDACTED:password]{value[0]}"
 
 
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_long_value_is_replaced_to_its_end(quote):
+    value = "a8F3kk29XmQ0" * 60
+
+    assert redact(f"TOKEN={quote}{value}{quote} next") == (
+        f"TOKEN={quote}[REDACTED:secret]{quote} next"
+    )
+
+
 def test_password_of_letters_in_an_environment_is_replaced():
     assert redact("DB_PASSWORD=correcthorsebattery") == "DB_PASSWORD=[REDACTED:password]"
 

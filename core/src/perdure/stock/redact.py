@@ -99,11 +99,15 @@ _REST = re.compile(
     r"(?i:s|(?:[_-]?(?:key|base|value|text|plain|prod|production|dev|test|staging|live|old|new|"
     r"[0-9]{1,3})){1,2})?"
 )
-_VALUE = re.compile(r"[^\s\"'`,;<>(){}\[\]&|\\]{4,400}")
+_JUDGED_CHARS = 200
+_VALUE_CHARACTER = r"[^\s\"'`,;<>(){}\[\]&|\\]"
+_VALUE = re.compile(_VALUE_CHARACTER + f"{{4,{_JUDGED_CHARS}}}")
+# The start of a long value tells what it is; all of it goes.
+_VALUE_REST = re.compile(_VALUE_CHARACTER + "*")
 _CLOSING = {"“": "”", "「": "」", "『": "』"}
 _PLACEHOLDER = re.compile(
-    r"(?i:[x*.•_#-]+|[$%{<].*|.*(?:\$\{|\{\{|<).*|none|null|nil|true|false|undefined|your.*|"
-    r"my.?(?:pass|secret|token|key).*|.*example|change.?me|redacted.*|placeholder|pass(?:word)?|"
+    r"(?i:[x*.•_#-]+|[$%{<].*|none|null|nil|true|false|undefined|your.*|"
+    r"my.?(?:pass|secret|token|key).*|change.?me|redacted.*|placeholder|pass(?:word)?|"
     r"pwd|secret|token)"
 )
 # Paths, addresses, and names of code: what is written where a value comes from somewhere else.
@@ -149,7 +153,7 @@ def find_secrets(text: str) -> list[Secret]:
 
 def _shaped(text: str) -> Iterator[Secret]:
     for kind, literals, pattern in _SHAPES:
-        if any(literal in text for literal in literals):
+        if any(map(text.__contains__, literals)):
             for found in pattern.finditer(text):
                 group = pattern.groups
                 if kind != "openai-key" or any(c.isdigit() for c in found[0]):
@@ -177,11 +181,11 @@ def _credentials(text: str) -> Iterator[Secret]:
     """Yield what is sent to log in: passwords in addresses and options, headers."""
     if "://" in text and "@" in text:
         for found in _URL_PASSWORD.finditer(text):
-            if not _PLACEHOLDER.fullmatch(found[1]):
+            if not _is_placeholder(found[1]):
                 yield Secret(*found.span(1), "password")
     if "-u" in text:
         for found in _USER_OPTION.finditer(text):
-            if _is_mixed(found[1]) and not _PLACEHOLDER.fullmatch(found[1]):
+            if _is_mixed(found[1]) and not _is_placeholder(found[1]):
                 yield Secret(*found.span(1), "password")
     for found in _SCHEME.finditer(text) if _has_scheme(text) else ():
         is_header = "uthorization" in text[max(0, found.start() - 24) : found.start()]
@@ -251,7 +255,7 @@ def _valued(text: str, at: int, end: int, *, is_password: bool) -> Secret | None
     if not value:
         found = _VALUE.match(text, start)
         value = found[0].rstrip(".:") if found else ""
-    if len(value) < 4 or _PLACEHOLDER.fullmatch(value):
+    if len(value) < 4 or _is_placeholder(value):
         return None
     if not is_quoted and text[start + len(value) : start + len(value) + 1] in ("(", "["):
         return None  # a call or an index: code that fetches the value
@@ -259,7 +263,9 @@ def _valued(text: str, at: int, end: int, *, is_password: bool) -> Secret | None
     if not _is_secret(value, is_password=is_password, is_certain=is_quoted or is_environment):
         return None
     kind = "password" if is_password else "secret"
-    return Secret(start, start + len(value), kind)
+    end = start + len(value)
+    rest = _VALUE_REST.match(text, end) if len(value) >= _JUDGED_CHARS else None
+    return Secret(start, rest.end() if rest else end, kind)
 
 
 def _is_option(text: str, at: int, sign: re.Match[str]) -> bool:
@@ -273,7 +279,7 @@ def _is_option(text: str, at: int, sign: re.Match[str]) -> bool:
 def _quoted(text: str, start: int, quote: str) -> str:
     """Return what stands between quotes that close on the same line."""
     closing = _CLOSING.get(quote, quote)
-    end = text.find(closing, start, start + 400)
+    end = text.find(closing, start, start + _JUDGED_CHARS)
     value = text[start:end] if end >= 0 else ""
     return "" if "\n" in value else value
 
@@ -293,6 +299,14 @@ def _is_plain(value: str) -> bool:
     if value.isalpha():
         return len(value) < 16
     return bool(_REFERENCE.fullmatch(value)) or (" " in value and not _is_mixed(value))
+
+
+def _is_placeholder(value: str) -> bool:
+    """Return whether a value only says where a value goes."""
+    is_template = "${" in value or "{{" in value or ("<" in value and ">" in value)
+    return (
+        is_template or value.endswith(("example", "EXAMPLE")) or bool(_PLACEHOLDER.fullmatch(value))
+    )
 
 
 def _is_mixed(value: str) -> bool:
