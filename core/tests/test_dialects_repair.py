@@ -559,3 +559,67 @@ def test_the_body_has_the_keys_of_its_format():
     assert dialects.get("anthropic").wire(view).body() == body
     assert list(dialects.get("responses").wire(view).body()) == ["instructions", "input"]
     assert list(dialects.get("openai").wire(view).body()) == ["messages"]
+
+
+# ------------------------------------------------------------------------------- late results
+
+
+def ran(call, arguments="{}"):
+    return {"type": "function_call", "call_id": call, "name": "f", "arguments": arguments}
+
+
+def gave(call, output="ok"):
+    return {"type": "function_call_output", "call_id": call, "output": output}
+
+
+LATE = [ran("c"), user("first"), user("old"), gave("c", "late"), user("go on")]
+
+
+def test_a_responses_call_whose_late_output_was_replaced_goes_with_it():
+    wire = dialects.get("responses").wire(changed(LATE, 2, 3, given="responses"))
+
+    assert wire.problems == ()
+    assert [item.get("call_id") for item in wire.messages] == [None, None, None]
+    assert wire.repaired == ("dropped a call or an output whose partner is gone",)
+
+
+def test_a_responses_output_behind_a_message_stays_where_nothing_was_cut():
+    history = [user("old"), user("older"), *LATE]
+
+    assert sent("responses", changed(history, 0, 1, given="responses"))[1:] == LATE
+
+
+def test_a_call_asked_twice_keeps_the_one_that_has_its_output():
+    history = [user("old"), ran("c"), ran("c"), gave("c"), user("go on")]
+
+    wire = dialects.get("responses").wire(changed(history, 0, 0, given="responses"))
+
+    assert wire.problems == ()
+    assert wire.messages[1:] == [ran("c"), gave("c"), user("go on")]
+
+
+def test_a_running_call_behind_a_lost_output_is_still_running():
+    history = [user("old"), gave("x"), ran("c")]
+
+    messages = sent("responses", changed(history, 0, 0, given="responses"))
+
+    assert messages[1:] == [ran("c")]
+
+
+@pytest.mark.parametrize("name", ["openai", "openai-strict", "anthropic"])
+def test_a_late_output_moves_to_its_call_in_formats_that_want_it_there(name):
+    wire = dialects.get(name).wire(View.of(formats.parse(LATE, format="responses").entries))
+
+    assert wire.problems == ()
+    assert "late" in str(wire.messages[:3])
+    assert "moved a late result to its call" in wire.repaired
+
+
+def test_lost_calls_that_meet_across_a_cut_are_not_one_call_twice():
+    history = [said("a", "c", "d"), said("", "e"), result("e"), said("b", "c", "d")]
+
+    view = changed(history, 1, 2, new=[], kind="pruned")
+
+    assert [problem.rule for problem in dialects.get("openai").wire(view).problems] == [
+        "calls_pending"
+    ]

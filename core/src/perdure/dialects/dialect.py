@@ -10,7 +10,7 @@ from perdure.dialects import anthropic_wire, responses_wire
 from perdure.dialects.anthropic import MAX_MARKS, AnthropicValidator, marks_in
 from perdure.dialects.clean import cleaned
 from perdure.dialects.openai_chat import OpenAIValidator, StrictValidator
-from perdure.dialects.pairs import paired, with_equal_ids
+from perdure.dialects.pairs import PAIRING, paired, with_equal_ids
 from perdure.dialects.pieces import Made, settled
 from perdure.dialects.problem import Notes, Problem, Validator, Wire
 from perdure.dialects.responses import ResponsesValidator
@@ -69,8 +69,18 @@ class _Dialect(ABC):
         """Return a fresh validator."""
 
     @abstractmethod
-    def _repaired(self, slots: list[Slot], view: View, notes: Notes, *, is_start: bool) -> Request:
-        """Return a piece of a changed view, made valid."""
+    def _repaired(
+        self, slots: list[Slot], view: View, notes: Notes, *, is_start: bool, everywhere: bool
+    ) -> Request:
+        """Return a piece of a changed view, made valid.
+
+        Args:
+            slots: The messages of the piece.
+            view: The whole view.
+            notes: Receives what was repaired.
+            is_start: Whether the piece is the first.
+            everywhere: Whether calls and results are matched in all of it, not only at our cuts.
+        """
 
     def validate(
         self,
@@ -85,9 +95,11 @@ class _Dialect(ABC):
     def wire(self, view: View, *, marks: int = 0) -> Wire:
         """Return what is sent for a view; see `Dialect.wire`."""
         made = self._made(view, marks)
-        problems = list(made.problems)
-        if made.validator is not None:
-            problems += made.validator.finish()
+        problems = made.judged()
+        if view.replacements and any(problem.rule in PAIRING for problem in problems):
+            # What the caller's own list had unpaired may meet across what is gone.
+            made = self._made_anew(view, marks)
+            problems = made.judged()
         messages = made.messages
         if view.replacements and problems:
             messages, problems = self._finished(made, problems, marks)
@@ -107,23 +119,28 @@ class _Dialect(ABC):
         base = memo.get(key)
         if base is None or not base.fits(view):
             base = Made(replacements=view.replacements)
-        length = len(view.transcript)
-        changes = bool(view.replacements)
         if not all(map(self._is_native, view.transcript.entries(len(base)))):
             # A list from another format is written as a whole (ids and images depend on all of
             # it), which is a change of ours like any other.
-            base, changes = Made(replacements=view.replacements), True
-        elif (stop := settled(view, len(base))) > len(base):
-            base = memo[key] = self._grown(base, view, stop, marks, changes=changes)
-        return self._grown(base, view, length, marks, changes=changes)
+            return self._made_anew(view, marks)
+        if (stop := settled(view, len(base))) > len(base):
+            base = memo[key] = self._grown(base, view, stop, marks)
+        return self._grown(base, view, len(view.transcript), marks)
 
-    def _grown(self, base: Made, view: View, stop: int, marks: int, *, changes: bool) -> Made:
+    def _made_anew(self, view: View, marks: int) -> Made:
+        """Return the whole copy of a view, repaired wherever it needs it."""
+        base = Made(replacements=view.replacements)
+        return self._grown(base, view, len(view.transcript), marks, everywhere=True)
+
+    def _grown(
+        self, base: Made, view: View, stop: int, marks: int, *, everywhere: bool = False
+    ) -> Made:
         """Return the copy with the entries up to `stop` added, repaired if we changed the list."""
         start = len(base)
         notes = Counter(base.notes)
-        if changes:
-            slots = slots_of(view, start, stop)
-            request = self._repaired(slots, view, notes, is_start=start == 0)
+        if everywhere or view.replacements:
+            slots, is_start = slots_of(view, start, stop), start == 0
+            request = self._repaired(slots, view, notes, is_start=is_start, everywhere=everywhere)
         else:
             request = render(view.transcript.entries(start, stop), self.format)
         system = base.system if start else request.system
@@ -190,8 +207,10 @@ class OpenAIDialect(_Dialect):
     def _is_native(self, entry: Entry) -> bool:
         return entry.raw is None
 
-    def _repaired(self, slots: list[Slot], view: View, notes: Notes, *, is_start: bool) -> Request:
-        slots = _written(paired(slots, len(view.transcript), notes))
+    def _repaired(
+        self, slots: list[Slot], view: View, notes: Notes, *, is_start: bool, everywhere: bool
+    ) -> Request:
+        slots = _written(paired(slots, len(view.transcript), notes, everywhere=everywhere))
         slots = cleaned(with_equal_ids(slots, notes), notes)
         turns = self._turns(slots, notes, is_start=is_start)
         messages = cast("list[dict[str, Any]]", [slot.message for slot in turns])
@@ -242,8 +261,10 @@ class AnthropicDialect(_Dialect):
     def _validator_beside(self, system: Any, marks: int) -> Validator:  # noqa: ANN401 - text or blocks
         return AnthropicValidator(marks + marks_in(system))
 
-    def _repaired(self, slots: list[Slot], view: View, notes: Notes, *, is_start: bool) -> Request:
-        slots = paired(slots, len(view.transcript), notes)
+    def _repaired(
+        self, slots: list[Slot], view: View, notes: Notes, *, is_start: bool, everywhere: bool
+    ) -> Request:
+        slots = paired(slots, len(view.transcript), notes, everywhere=everywhere)
         slots = anthropic_wire.kept_apart(without_stale_thinking(slots, view, notes), notes)
         request = render([slot.entry for slot in slots], "anthropic")
         turns = anthropic_wire.tidied(request.messages, notes, is_start=is_start)
@@ -268,8 +289,16 @@ class ResponsesDialect(_Dialect):
         """Return a fresh validator."""
         return ResponsesValidator()
 
-    def _repaired(self, slots: list[Slot], view: View, notes: Notes, *, is_start: bool) -> Request:  # noqa: ARG002 - no rule about starts
+    def _repaired(
+        self,
+        slots: list[Slot],
+        view: View,
+        notes: Notes,
+        *,
+        is_start: bool,  # noqa: ARG002 - no rule about starts
+        everywhere: bool,
+    ) -> Request:
         slots = paired(slots, len(view.transcript), notes)
         request = render([slot.entry for slot in slots], "responses")
-        items = responses_wire.tidied(request.messages, notes)
+        items = responses_wire.tidied(request.messages, notes, everywhere=everywhere)
         return Request(format="responses", messages=items, system=request.system)

@@ -44,6 +44,10 @@ class Made:
         """Return how many transcript entries are covered."""
         return len(self.entries)
 
+    def judged(self) -> list[Problem]:
+        """Return what is wrong, also if the list ends here."""
+        return [*self.problems, *(self.validator.finish() if self.validator else ())]
+
     def fits(self, view: View) -> bool:
         """Return whether the view starts with what the copy was made of.
 

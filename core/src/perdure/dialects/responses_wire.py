@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from perdure.dialects.clean import EMPTY_MESSAGE, EMPTY_RESULT
-from perdure.dialects.responses import OUTPUTS, is_model_item, item_type
+from perdure.dialects.responses import OUTPUT_OF, OUTPUTS, is_model_item, item_type
 from perdure.dialects.text import encodable, is_blank, is_blank_part
 
 if TYPE_CHECKING:
@@ -19,9 +19,34 @@ if TYPE_CHECKING:
 Item = dict[str, Any]
 
 
-def tidied(items: Sequence[Item], notes: Notes) -> list[Item]:
-    """Return items that the provider takes."""
+def tidied(items: Sequence[Item], notes: Notes, *, everywhere: bool = False) -> list[Item]:
+    """Return items that the provider takes; with `everywhere`, calls and outputs matched in all."""
+    if everywhere:
+        items = _matched(items, notes)
     return [encodable(_filled(item)) for item in _followed(items, notes)]
+
+
+def _matched(items: Sequence[Item], notes: Notes) -> list[Item]:
+    """Return the items with one output for every call, but for those that are still running.
+
+    Here an output may stand far behind its call, beyond messages, so that only the whole list
+    tells what has lost its partner.
+    """
+    running: dict[str, int] = {}
+    gone: set[int] = set()
+    turn_at = -1
+    for index, item in enumerate(items):
+        kind, call = item_type(item), str(item.get("call_id"))
+        if kind in OUTPUT_OF:
+            gone |= {running[call]} if call in running else set()
+            running[call] = index
+        elif kind in OUTPUTS and running.pop(call, None) is None:
+            gone.add(index)
+        elif kind == "message" and item.get("role") == "user":
+            turn_at = index
+    gone |= {index for index in running.values() if index < turn_at}
+    notes["dropped a call or an output whose partner is gone"] += len(gone)
+    return [item for index, item in enumerate(items) if index not in gone]
 
 
 def _followed(items: Sequence[Item], notes: Notes) -> list[Item]:
