@@ -16,6 +16,7 @@ from perdure.types import Reason, Trigger
 TRIGGERS = st.sampled_from([Trigger.MANUAL, Trigger.PREFLIGHT, Trigger.OVERFLOW])
 PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 ODD = ["", " ", "\n", "\x00", "\ud835", "\udc00 half", "{", "[Perdure handoff v1", "⟦cut 3 chars⟧"]
+ODD_NAME = "\x95>ñ=¬\U000fba18\U00016ea5\U000aa165\x0eÓ\x0bL"
 SPOKEN = [
     "Please look at this.",
     "Never touch the folder live/.",
@@ -213,6 +214,51 @@ def test_any_anthropic_chat_stays_as_valid_as_it_was(messages, trigger):
 @given(items(), TRIGGERS)
 def test_any_list_of_responses_items_stays_as_valid_as_it_was(messages, trigger):
     check(messages, trigger)
+
+
+def test_manual_compaction_that_only_cut_results_is_not_made_again():
+    call = {"id": "c2", "type": "function", "function": {"name": "read_file", "arguments": ""}}
+    running = {**call, "id": "c0"}
+    rows = "\n".join(f"row 17: value 4.5 {n}" for n in range(40))
+    errors = "名前を教えて" + "\n".join(f"Error: no such file x.py {n}" for n in range(400))
+    messages = [
+        {"role": "tool", "tool_call_id": "c0", "content": "\n" + rows},
+        {"role": "assistant", "content": ODD_NAME, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c2", "content": errors},
+        {"role": "user", "content": "[Perdure handoff v1" * 40},
+        {"role": "system", "content": ODD_NAME},
+        {"role": "assistant", "content": None, "tool_calls": [running]},
+    ]
+
+    check(messages, Trigger.MANUAL)
+
+
+def test_summary_larger_than_what_it_stands_for_is_not_made_although_results_were_cut():
+    def ran(call: str, output: str) -> list[dict[str, Any]]:
+        called = {"type": "function_call", "call_id": call, "name": "bash", "arguments": "{broken"}
+        return [called, {**late(call), "output": output}]
+
+    def late(call: str) -> dict[str, Any]:
+        return {"type": "function_call_output", "call_id": call, "output": "late"}
+
+    def said(role: str, text: str) -> dict[str, Any]:
+        part = "input_text" if role == "user" else "output_text"
+        return {"type": "message", "role": role, "content": [{"type": part, "text": text}]}
+
+    errors = [f"Error: no such file x.py {n}" for n in range(400)]
+    messages = [
+        *ran("call_3", ">·°" + "\n".join(errors)),
+        *ran("call_3", "\ud835 0"),
+        *(late("call_3"), late("call_0")),
+        *ran("call_2", "f¯ô\x13\x7f\x9a¾THA\U0002b8b7" + "\n".join(errors[:40])),
+        {"type": "reasoning", "id": "rs_15", "summary": []},
+        late("call_1"),
+        said("user", ""),
+        said("assistant", "\udc00 half"),
+        said("user", "INF"),
+    ]
+
+    check(messages, Trigger.OVERFLOW)
 
 
 @pytest.mark.soak

@@ -73,7 +73,7 @@ class Compressor:
         work = Working.of(messages, context.counter)
         refuse_the_impossible(work, budget)
         carried = self._carried(messages)
-        is_settled = bool(carried.handoff) and carried.length == len(messages.transcript)
+        is_settled = bool(messages.replacements) and carried.length == len(messages.transcript)
         if trigger in COUNTING:
             is_settled = is_settled or work.request_tokens(budget) <= budget.target_tokens
         if trigger is Trigger.OVERFLOW:
@@ -118,9 +118,8 @@ class Compressor:
         """Return what belongs to the view's handoff; nothing after a rewind to before it."""
         carried = Carried.from_json(self._context.load())
         at = next((m for m in view if handoff.is_handoff(m)), None)
-        if at is None or handoff.fingerprint(str(at.get("content"))) != carried.handoff:
-            return Carried()
-        return carried
+        found = handoff.fingerprint(str(at.get("content"))) if at is not None else ""
+        return carried if found == carried.handoff else Carried()
 
     def _range_handle(self, view: View, middle: range) -> str:
         first, last = view.source(middle[0])[0], view.source(middle[-1])[1]
@@ -176,6 +175,8 @@ class Compressor:
 
     def _only_edits(self, after: Working, detail: str) -> Compression:
         made = after.replacements(range(0), ref_maker(after.view, self._context.blobs))
+        carried = self._carried(after.view)
+        self._context.save(replace(carried, length=len(after.view.transcript)).to_json())
         return Compression(
             replacements=tuple(made),
             pruned=tuple((one.first, one.last) for one in made),
@@ -207,6 +208,8 @@ class Compressor:
         )
         gain = draft.work.tokens(plan.middle) - draft.work.tokens(plan.anchors)
         gain -= self._context.counter.count_message(message)
+        if edits and gain <= 0:
+            return self._only_edits(draft.work, "results were shortened; a summary gains nothing")
         if not edits and gain < MIN_GAIN_SHARE * budget.room_tokens:
             return None
         after = Carried(
