@@ -153,24 +153,23 @@ class Transcript(Sequence[Message]):
     def common_prefix(self, messages: Sequence[Entry | Mapping[str, Any]]) -> int:
         """Return how many of `messages` are, from the start, the messages held here.
 
-        Equal objects are recognised without hashing. A message that differs only in marks (see
-        `messages.canonical`) counts as the same and takes the place of the one held, since a host
-        moves its cache marks with every request and wants the newest ones sent.
+        An entry is judged by its digest, so that a message object which its host has changed in
+        place counts as another one; a plain message that is the very object held is not looked at
+        again. A message that differs only in marks (see `messages.canonical`) counts as the same
+        and takes the place of the one held, since a host moves its cache marks with every request
+        and wants the newest ones sent.
         """
         entries = self._log.entries
         limit = min(self._length, len(messages))
         for index in range(limit):
             held, given = entries[index], messages[index]
-            message = given.message if isinstance(given, Entry) else given
-            if message is held.message and not isinstance(given, Entry):
+            if given is held.message:
                 continue
-            if message != held.message:
-                new = Entry.of(given)
-                if new.digest != held.digest:
-                    return index
+            new = Entry.of(given)
+            if new.digest != held.digest:
+                return index
+            if new.message != held.message or new.raw is not held.raw:
                 entries[index] = new
-            elif isinstance(given, Entry) and given.raw is not held.raw:
-                entries[index] = given
         return limit
 
     def _checked(self, index: int) -> int:
