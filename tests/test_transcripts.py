@@ -71,6 +71,26 @@ def test_recorded_session_fits_its_target_and_loses_nothing(name, window, model)
     compress_once(name, window, model)
 
 
+@pytest.mark.parametrize("name", [n for n in recorded.names() if n.endswith(".anthropic")])
+def test_items_of_the_provider_are_recalled_as_they_came(name):
+    messages = recorded.read(name)
+
+    with opened(32_000) as session:
+        session.load(messages)
+        assert session.compress().reason is Reason.DONE
+        refs = [
+            ref
+            for made in session.current.replacements
+            for handle in made.refs
+            for ref in session.blobs.members(handle)
+        ]
+        items = [json.dumps(session.blobs.raw(ref)) for ref in refs]
+
+    given = [json.dumps(message) for message in messages]
+    assert "null" not in items
+    assert [item for item in items if item not in given] == []
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("window", WINDOWS)

@@ -86,6 +86,29 @@ def test_original_is_recalled_by_its_handle(place):
     assert whole["messages"] == conversation()[first["first"] : first["last"] + 1]
 
 
+def test_messages_of_another_provider_are_recalled_as_that_provider_wrote_them(place):
+    messages = []
+    for turn in range(60):
+        use = {"type": "tool_use", "id": f"t{turn}", "name": "read_file", "input": {"n": turn}}
+        thinking = {"type": "thinking", "thinking": f"hm {turn}", "signature": "c2ln"}
+        text = f"value {turn} = {turn * 7}\n" * 60
+        result = {"type": "tool_result", "tool_use_id": f"t{turn}", "content": text}
+        more = {"type": "text", "text": f"Now file {turn + 1}.", "x_unknown": turn}
+        messages += [
+            {"role": "assistant", "content": [thinking, use], "x_turn": turn},
+            {"role": "user", "content": [result, more]},
+        ]
+    messages.insert(0, {"role": "user", "content": "Read the files."})
+    (place / "chat.json").write_text(json.dumps(messages), encoding="utf-8")
+
+    report = json.loads(run("compress", "chat.json", *WINDOW, "--json").stdout)
+    raw = json.loads(run("recall", report["handles"][0], "--json").stdout)["raw"]
+
+    first = messages.index(raw[0])
+    assert len(raw) > 20
+    assert raw == messages[first : first + len(raw)]
+
+
 def test_same_file_gives_the_same_answer_each_time(place):
     first, second = (
         json.loads(run("compress", "chat.json", *WINDOW, "--json").stdout) for _ in range(2)

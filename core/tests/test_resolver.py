@@ -42,6 +42,12 @@ def test_unknown_name_falls_back_with_the_nearest_names_and_the_pip_line():
         assert part in warning
 
 
+def test_name_left_out_on_purpose_is_not_told_as_a_missing_installation_alone():
+    [warning] = resolve("mine", [BUILTIN], is_own_only=True).warnings
+
+    assert "PERDURE_DISABLE_PLUGINS is set" in warning
+
+
 def test_no_pip_line_for_names_that_are_not_ours():
     [warning] = resolve("fancy_engine", [BUILTIN]).warnings
 

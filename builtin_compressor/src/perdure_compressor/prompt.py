@@ -17,7 +17,7 @@ from perdure.messages import (
     text_of,
     tool_calls_of,
 )
-from perdure.stock.checks import defuse
+from perdure.stock.checks import defuse, fence
 from perdure.stock.redact import redact
 
 if TYPE_CHECKING:
@@ -101,10 +101,10 @@ def summary_ask(  # noqa: PLR0913 - one argument per part of the question
     """
     blocks = []
     if memory_context:
-        blocks.append(fenced("memory", memory_context, nonce))
+        blocks.append(fence(memory_context, nonce, label="memory"))
     if previous:
-        blocks.append(fenced("record so far", previous, nonce))
-    blocks.append(fenced("transcript", transcript, nonce))
+        blocks.append(fence(previous, nonce, label="record so far"))
+    blocks.append(fence(transcript, nonce, label="transcript"))
     todo = [f"Write the record in at most {max_tokens} tokens."]
     if previous:
         todo.append(
@@ -114,11 +114,6 @@ def summary_ask(  # noqa: PLR0913 - one argument per part of the question
     if focus_topic:
         todo.append(f"Give about 60 % of the space to this topic: {defuse(focus_topic)}")
     return Ask(INSTRUCTIONS, "\n\n".join([*blocks, " ".join(todo)]))
-
-
-def fenced(label: str, text: str, nonce: str) -> str:
-    """Return text between one-time markers that it cannot close."""
-    return f"<<<{label} {nonce}>>>\n{defuse(text.replace(nonce, ''))}\n<<<end {label} {nonce}>>>"
 
 
 def written(index: int, message: Mapping[str, Any], calls: Mapping[str, str]) -> str:

@@ -65,8 +65,7 @@ def discover(
     # The backport, so that one implementation serves every Python version. It costs 40 ms.
     from importlib_metadata import MetadataPathFinder, distributions
 
-    environ = os.environ if environ is None else environ
-    own_only = environ.get(DISABLE_VARIABLE, "").lower() not in ("", "0", "false", "no", "off")
+    own_only = is_own_only(environ)
     MetadataPathFinder().invalidate_caches()
     found = distributions() if path is None else distributions(path=list(path))
     seen: set[str] = set()
@@ -77,6 +76,12 @@ def discover(
             seen.add(name)
             refs += offered if not own_only or name in OWN_DISTRIBUTIONS else []
     return tuple(sorted(set(refs)))
+
+
+def is_own_only(environ: Mapping[str, str] | None = None) -> bool:
+    """Return whether the environment leaves out engines of other projects."""
+    environ = os.environ if environ is None else environ
+    return environ.get(DISABLE_VARIABLE, "").lower() not in ("", "0", "false", "no", "off")
 
 
 def _offers(distribution: Any, group: str) -> tuple[str, list[EngineRef]]:  # noqa: ANN401

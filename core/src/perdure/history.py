@@ -146,7 +146,9 @@ class History:
 
     def _with_originals(self, made: Replacement) -> Replacement:
         entries = self.view.transcript.entries(made.first, made.last + 1)
-        refs = self._blobs.put_messages([entry.message for entry in entries], first=made.first)
+        messages = [entry.message for entry in entries]
+        raws = [entry.raw.whole if entry.raw else None for entry in entries]
+        refs = self._blobs.put_messages(messages, first=made.first, raws=raws)
         if made.refs:
             return made
         handles = refs if len(refs) == 1 else [self._blobs.put_range(refs)]

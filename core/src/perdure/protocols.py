@@ -123,10 +123,17 @@ class BlobStore(Protocol):
     def put_message(self, message: Mapping[str, Any], digest: bytes | None = None) -> str:
         """Store a message and return its `ref:` handle; storing it again returns the same one."""
 
-    def put_messages(self, messages: Sequence[Message], *, first: int | None = None) -> list[str]:
+    def put_messages(
+        self,
+        messages: Sequence[Message],
+        *,
+        first: int | None = None,
+        raws: Sequence[object] = (),
+    ) -> list[str]:
         """Store many messages in one transaction and return their handles in order.
 
-        `first` is the transcript position of the first one, if they stand there in a row.
+        `first` is the transcript position of the first one, if they stand there in a row; `raws`
+        are the provider's own items, None where a message has none.
         """
 
     def put_range(self, refs: Iterable[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from perdure.discovery import DISABLE_VARIABLE
 from perdure.errors import EngineConflictError, EngineNotFoundError
 from perdure.spelling import nearest
 
@@ -48,6 +49,7 @@ def resolve(
     *,
     on_error: str = "fallback",
     published: Mapping[str, str] = PUBLISHED,
+    is_own_only: bool = False,
 ) -> Resolution:
     """Return the engine for a configured name.
 
@@ -61,6 +63,7 @@ def resolve(
         on_error: `fallback` lets the built-in serve for an unknown name, `raise` does not.
         published: Distribution by engine name, of the engines that an install line may be given
             for.
+        is_own_only: Whether `refs` leaves out engines of other projects on purpose.
 
     Raises:
         EngineNotFoundError: The name is unknown and `on_error` is `raise`, or there is no built-in.
@@ -81,7 +84,7 @@ def resolve(
         reason = f"{requested!r} is offered by {chosen.source}"
     else:
         _refuse_strangers(requested, impostors)
-        error = _not_found(requested, honoured, published)
+        error = _not_found(requested, honoured, published, is_own_only=is_own_only)
         if on_error == "raise":
             raise error
         warnings.append(f"{error}. The built-in {BUILTIN!r} serves instead.")
@@ -140,12 +143,18 @@ def _builtin_missing(requested: str, refs: Sequence[EngineRef]) -> EngineNotFoun
 
 
 def _not_found(
-    requested: str, refs: Sequence[EngineRef], published: Mapping[str, str]
+    requested: str,
+    refs: Sequence[EngineRef],
+    published: Mapping[str, str],
+    *,
+    is_own_only: bool,
 ) -> EngineNotFoundError:
     """Return the error for an unknown name; its text has no full stop at the end."""
     installed = sorted({ref.name for ref in refs})
     near = nearest(requested, {*installed, *published}, count=3, cutoff=0.5)
     text = f"engine {requested!r} is not installed; installed engines: {', '.join(installed)}"
+    if is_own_only:
+        text += f" (engines of other projects are left out, since {DISABLE_VARIABLE} is set)"
     meant = [name for name in near if name != requested]
     if meant and requested not in published:
         text += f"; did you mean {' or '.join(map(repr, meant))}?"

@@ -77,6 +77,7 @@ def open_session(  # noqa: PLR0913 - each is a choice of the host, all but one o
         loaded.config.context.engine,
         discovery.discover(),
         on_error=loaded.config.context.on_error,
+        is_own_only=discovery.is_own_only(),
     )
     for text in resolution.warnings:
         warnings.warn(text, PerdureWarning, stacklevel=2)

@@ -46,6 +46,11 @@ class RawPart:
     items: tuple[Any, ...] = ()
     format: str = ""
 
+    @property
+    def whole(self) -> Any:  # noqa: ANN401 - a provider's item, whatever it is
+        """What the provider's list held: one item, or the tuple of those that made the message."""
+        return self.items or self.item
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:

@@ -29,15 +29,21 @@ class Content:
         data: The value as JSON in ASCII, so that lone surrogates survive.
         role: Role of a message.
         position: Its place in the transcript, when known.
+        raw: The provider's own item that the message was read from.
     """
 
-    __slots__ = ("data", "digest", "kind", "position", "role")
+    __slots__ = ("data", "digest", "kind", "position", "raw", "role")
 
     def __init__(
-        self, kind: int, value: object, role: str = "", position: int | None = None
+        self,
+        kind: int,
+        value: object,
+        role: str = "",
+        position: int | None = None,
+        raw: Content | None = None,
     ) -> None:
         """Take a value; raises `StoreError` when it is no JSON."""
-        self.kind, self.role, self.position = kind, role, position
+        self.kind, self.role, self.position, self.raw = kind, role, position, raw
         try:
             text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), default=str)
         except (TypeError, ValueError, RecursionError) as error:

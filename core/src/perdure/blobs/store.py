@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from perdure.blobs.content import (
@@ -62,6 +63,7 @@ _GET = (
     "WHERE handle = ? AND (session = ? OR ? IS NULL)"
 )
 _PLACE = "UPDATE link SET position = ? WHERE session = ? AND digest = ? AND position IS NULL"
+_RAW = "UPDATE link SET raw = ? WHERE session = ? AND digest = ? AND raw IS NULL"
 
 
 class Blobs:
@@ -107,19 +109,14 @@ class Blobs:
             raw: The provider's own item, given back by `raw` as it was.
         """
         del digest
-        handle = self.put_messages([message])[0]
-        if raw is not None:
-            item = Content(RAW, raw)
-            with self._storing() as connection:
-                connection.execute(_BLOB, item.row())
-                connection.execute(
-                    "UPDATE link SET raw = ? WHERE session = ? AND handle = ?",
-                    (item.digest, self._session, handle),
-                )
-        return handle
+        return self.put_messages([message], raws=[raw])[0]
 
     def put_messages(
-        self, messages: Sequence[Mapping[str, Any]], *, first: int | None = None
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        first: int | None = None,
+        raws: Sequence[object] = (),
     ) -> list[str]:
         """Store many messages in one transaction and return their handles in order.
 
@@ -127,13 +124,15 @@ class Blobs:
             messages: What to store.
             first: Place of the first one in the transcript, if they stand in a row there; a search
                 can then tell which message of the user came before a hit.
+            raws: The provider's own item of each message, or None where there is none.
 
         Raises:
             StoreError: Nothing was stored.
         """
+        items = _contents_of(raws)
         contents = [
-            Content(MESSAGE, message, role_of(message), None if first is None else place)
-            for place, message in enumerate(messages, start=first or 0)
+            Content(MESSAGE, message, role_of(message), None if first is None else place, item)
+            for place, (message, item) in enumerate(zip_longest(messages, items), start=first or 0)
         ]
         return self._put(contents)
 
@@ -155,8 +154,9 @@ class Blobs:
         known = self._links("digest", {content.digest for content in contents})
         fresh = {c.digest: c for c in contents if c.digest not in known}
         placed = [(c.position, self._session, c.digest) for c in contents if c.position is not None]
-        blobs = [c.row() for c in fresh.values()]
-        if not (fresh or placed):
+        raws = {c.digest: c.raw for c in contents if c.raw is not None}
+        blobs = [c.row() for c in (*fresh.values(), *raws.values())]
+        if not (fresh or placed or raws):
             return [str(known[content.digest]) for content in contents]
         with self._storing() as connection:
             self._check_room(connection, sum(len(row[3]) for row in blobs))
@@ -172,6 +172,9 @@ class Blobs:
                 known |= self._links("digest", fresh)
                 fresh = {d: content for d, content in fresh.items() if d not in known}
             connection.executemany(_PLACE, placed)
+            connection.executemany(
+                _RAW, [(raw.digest, self._session, digest) for digest, raw in raws.items()]
+            )
         return [str(known[content.digest]) for content in contents]
 
     @contextmanager
@@ -320,3 +323,12 @@ class Blobs:
         """Close the file."""
         self._finder.close()
         self._database.close()
+
+
+def _contents_of(raws: Sequence[object]) -> list[Content | None]:
+    """Return provider items as contents; an item that made several messages is one content."""
+    known: dict[int, Content] = {}
+    for raw in raws:
+        if raw is not None and id(raw) not in known:
+            known[id(raw)] = Content(RAW, raw)
+    return [known.get(id(raw)) for raw in raws]

@@ -44,7 +44,9 @@ def show_engine(ctx: click.Context, name: str, *, as_json: bool) -> None:
     ctx.ensure_object(dict)["json"] = as_json
     from perdure import discovery, resolver
 
-    ref = resolver.resolve(name, discovery.discover(), on_error="raise").chosen
+    is_own_only = discovery.is_own_only()
+    found = discovery.discover()
+    ref = resolver.resolve(name, found, on_error="raise", is_own_only=is_own_only).chosen
     factory = discovery.load(ref)
     facts = {**_facts(ref), "hooks": _hooks(factory), "options": _options(factory)}
     if as_json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import groupby
 
 import click
 
@@ -12,7 +13,12 @@ import click
 @click.option("--session", help="Look in this session only; by default in all of them.")
 @click.option("--state-dir", help="Where sessions are kept.")
 @click.option("--config", "config_file", help="Configuration file.")
-@click.option("--json", "as_json", is_flag=True, help="Print the original messages as JSON.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print the original messages, and what the provider wrote, as JSON.",
+)
 @click.pass_context
 def recall(  # noqa: PLR0913 - one argument per option
     ctx: click.Context,
@@ -33,8 +39,11 @@ def recall(  # noqa: PLR0913 - one argument per option
     blobs = open_blobs(directory, session)
     try:
         if as_json:
-            messages = [blobs.message(member) for member in blobs.members(ref)]
-            click.echo(json.dumps({"ref": ref, "messages": messages}))
+            members = blobs.members(ref)
+            messages = [blobs.message(member) for member in members]
+            raw = [item for item, _ in groupby(map(blobs.raw, members)) if item is not None]
+            found = {"ref": ref, "messages": messages, **({"raw": raw} if raw else {})}
+            click.echo(json.dumps(found))
         else:
             click.echo(blobs.text(ref).encode("utf-8", "replace").decode())
     finally:

@@ -274,14 +274,15 @@ def _most(parts: list[str], max_tokens: int, count: Callable[[str], int]) -> str
 # ------------------------------------------------------------------------------- fences
 
 
-def fence(text: str, nonce: str) -> str:
+def fence(text: str, nonce: str, *, label: str = "data") -> str:
     """Return text as data between one-time markers that it cannot close.
 
     Args:
         text: Text of any origin.
         nonce: A random string made for this question.
+        label: What the data is, for the model.
     """
-    return f"<<<data {nonce}>>>\n{defuse(text.replace(nonce, ''))}\n<<<end data {nonce}>>>"
+    return f"<<<{label} {nonce}>>>\n{defuse(text.replace(nonce, ''))}\n<<<end {label} {nonce}>>>"
 
 
 def defuse(text: str) -> str:
