@@ -129,6 +129,34 @@ def test_file_reads_have_a_high_limit():
     assert short(call("read_file", path="a.py"), text, read=500) is not None
 
 
+def test_file_read_in_a_shell_is_a_file_read_but_for_logs():
+    source = "\n".join(f"def function_{i}(value):  # line {i}" for i in range(400))
+
+    assert short(call("bash", command="cd app && sed -n 1,400p src/app.py"), source) is None
+    assert short(call("shell", command=["bash", "-lc", "cat src/app.py"]), source) is None
+    assert short(call("bash", command="python list_functions.py"), source) is not None
+    assert short(call("bash", command="cat app.log"), LOG) is not None
+
+
+def test_diff_keeps_its_commit_and_the_hashes_of_its_files():
+    lines = [f"+    value_{i} = {i} * width  # rounded down" for i in range(900)]
+    text = "\n".join(
+        [
+            "commit 9f2c1e77aa01",
+            "    Keep prices in whole cents",
+            "diff --git a/a.py b/a.py",
+            "index 913f5c41..b6a666b0 100644",
+            *("--- a/a.py", "+++ b/a.py", "@@ -1,3 +1,900 @@"),
+            *lines,
+        ]
+    )
+
+    made = short(call("bash", command="git show"), text)
+
+    assert "commit 9f2c1e77aa01\n    Keep prices in whole cents\n" in made
+    assert "index 913f5c41..b6a666b0 100644" in made
+
+
 def test_answers_of_the_user_are_never_shortened():
     assert short(call("ask_user_question", question="?"), "I want it blue. " * 9_000) is None
 

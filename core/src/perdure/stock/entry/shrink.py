@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from perdure.messages import call_name, content_text, copy_message, images_in, parsed_arguments
+from perdure.stock.commands import purpose_of
 from perdure.stock.entry import structured, texts
 
 if TYPE_CHECKING:
@@ -66,8 +67,7 @@ def shrunk(  # noqa: PLR0913 - one argument per thing that decides
         names_tools: Whether the text may name the tool that shows the original.
     """
     text = content_text(result.get("content"))
-    arguments = parsed_arguments(call) if call else {}
-    kind = kinds.kind_of(call_name(call), arguments) if call else "other"
+    kind = _kind_of(call, text, kinds) if call else "other"
     limit = limit_for(kind, limits)
     # Two characters to a token is denser than any text; below that nothing has to be counted.
     if limit <= 0 or len(text) <= limit or counter.count_text(text) <= limit:
@@ -80,6 +80,20 @@ def shrunk(  # noqa: PLR0913 - one argument per thing that decides
     changed = copy_message(result)
     changed["content"] = _with_text(result, _marked(short, mark))
     return changed
+
+
+def _kind_of(call: Mapping[str, Any], text: str, kinds: Kinds) -> str:
+    """Return what the call did; in a shell, what its command did."""
+    arguments = parsed_arguments(call)
+    kind = kinds.kind_of(call_name(call), arguments)
+    if kind != "terminal":
+        return kind
+    purpose = purpose_of(arguments)
+    return kind if purpose == "read" and _is_log(text) else purpose
+
+
+def _is_log(text: str) -> bool:
+    return len(_LOG.findall(text[:_SNIFF_CHARS])) >= 3
 
 
 def _marked(short: str, mark: str) -> str:
@@ -120,7 +134,7 @@ def way_for(kind: str, text: str) -> Callable[[str, int], str]:
         return texts.shorten_listing
     if kind == "search" and len(_FOUND.findall(head)) >= 3:
         return texts.shorten_search
-    if kind in ("terminal", "code") or len(_LOG.findall(head)) >= 3:
+    if kind in ("terminal", "code") or _is_log(text):
         return texts.shorten_log
     return texts.shorten_text
 

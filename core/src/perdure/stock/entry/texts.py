@@ -20,7 +20,12 @@ _FAILURE = re.compile(
     re.IGNORECASE,
 )
 _DIGITS = re.compile(r"0x[0-9a-f]+|\d+", re.IGNORECASE)
-_HUNK = re.compile(r"^(?:diff --git |--- |\+\+\+ |@@ )")
+_HUNK = re.compile(
+    r"^(?:diff --git |index [0-9a-f]|--- |\+\+\+ |@@ |"
+    r"new file |deleted file |rename |Binary files )"
+)
+_PREAMBLE_LINES = 30
+"""Most lines before a diff, such as the message of a commit."""
 _LANDMARK = re.compile(
     r"^(?:#{1,6}\s|\s{0,8}(?:def |class |func |function |fn |impl |struct |interface |type |"
     r"export |public |private |async def )|[A-Z][^.!?]{2,80}:?$|={3,}|-{3,})"
@@ -49,11 +54,11 @@ def shorten_text(text: str, chars: int) -> str:
 
 
 def shorten_diff(text: str, chars: int) -> str:
-    """Keep file names and hunk headers, and whole hunks as long as there is room."""
+    """Keep what stands before it, file names and hunk headers, and whole hunks that have room."""
     lines = text.splitlines()
     headers = [i for i, line in enumerate(lines) if _HUNK.match(line)]
     hunks = [i for i in headers if lines[i].startswith("@@")] or headers
-    wanted = list(headers)
+    wanted = [*range(min(_PREAMBLE_LINES, headers[0] if headers else 0)), *headers]
     for number, start in enumerate(hunks):
         end = hunks[number + 1] if number + 1 < len(hunks) else len(lines)
         wanted += range(start, end)
