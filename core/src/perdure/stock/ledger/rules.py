@@ -19,8 +19,10 @@ _HAN = re.compile(r"[㐀-鿿]")
 _HAS_VALUE = re.compile(r"\d|[`\"“«「『]|\butc\b|\bgmt\b|day\b")
 _QUESTION = ("?", "？", "吗", "呢", "か。", "까")
 _ASKED_FOR = re.compile(
-    r"(?:can|could|would|will) you|please|make sure|from now on|podrías|por favor|kannst du|bitte|"
-    r"peux-tu|pourrais|s'il te|poderia|можешь|пожалуйста|请|請|ください|もらえ|해 ?줄|주세요"
+    r"(?:can|could|would|will) you|please|make sure|from now on"
+    r"|pod[rí]{1,2}as|puedes|por favor|kannst du|könnte?st du|würdest du|bitte|peux-tu|tu peux|pourr(?:ais|iez)"
+    r"|s'il (?:te|vous)|poderia|você pode|pode sempre|мож(?:ешь|ете)|мог(?:ла|ли)? бы|пожалуйста"
+    r"|请|請|麻烦|ください|もらえ|くれ(?:ます|る|ませ)|해 ?줄|주세요|주시겠|주실"
 )
 _NOTE = re.compile(r"\[pasted [^\]\n]{1,80}\]$")
 # Who may replace an earlier value. Long documents list alternatives as often as they decide.
@@ -63,9 +65,11 @@ def kind_of(sentence: str) -> str:
     lowered = sentence.lower()
     if lowered.rstrip("\"'”）) ").endswith(_QUESTION) and not _ASKED_FOR.search(lowered):
         return ""
-    if any(words().rules[script].search(lowered) for script in scripts_of(sentence)):
+    scripts = scripts_of(sentence)
+    kind = "spaced" if scripts == ("spaced",) else "joined"
+    if _binds(lowered, scripts, words().not_rules[kind]):
         return "rule"
-    slots = words().slots["joined" if scripts_of(sentence) != ("spaced",) else "spaced"]
+    slots = words().slots[kind]
     return "value" if slots.search(lowered) and _HAS_VALUE.search(lowered) else ""
 
 
@@ -83,6 +87,15 @@ def scripts_of(sentence: str) -> tuple[str, ...]:
     if _KANA.search(sentence):
         return ("kana",)
     return ("han", "spaced") if _HAN.search(sentence) else ("spaced",)
+
+
+def _binds(lowered: str, scripts: tuple[str, ...], other: re.Pattern[str]) -> bool:
+    """Return whether a sentence binds, forms in which the words for it do not put aside."""
+    rules = [words().rules[script] for script in scripts]
+    if not any(pattern.search(lowered) for pattern in rules):
+        return False
+    rest = other.sub(" ", lowered)
+    return rest == lowered or any(pattern.search(rest) for pattern in rules)
 
 
 def _fixes(sentence: str, source: str) -> str:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from perdure.stock.ledger.combine import combined
+
 _JOINED = ("zh", "ja", "ko")
 _LANGUAGES = ("en", "es", "de", "fr", "pt", "ru", *_JOINED)
 _SPACED = tuple(name for name in _LANGUAGES if name not in _JOINED)
@@ -33,6 +35,7 @@ class Words:
 
     Attributes:
         rules: By script (`spaced`, `han`, `kana`, `hangul`): what makes a sentence a standing wish.
+        not_rules: Forms in which such words do not bind: what happened, what is there, small talk.
         label: A line such as `RULES:` or `注意：`, whose rest or following bullets bind.
         slots: By `spaced` or `joined`: what people fix a value for.
         settings: The slots that hold one value at a time.
@@ -49,6 +52,7 @@ class Words:
     """
 
     rules: dict[str, re.Pattern[str]]
+    not_rules: dict[str, re.Pattern[str]]
     label: re.Pattern[str]
     slots: dict[str, re.Pattern[str]]
     settings: dict[str, re.Pattern[str]]
@@ -78,24 +82,25 @@ def words() -> Words:
     def by_script(section: str) -> dict[str, re.Pattern[str]]:
         return {
             "spaced": _spaced(lines(section, _SPACED)),
-            "joined": re.compile("|".join(lines(section, _JOINED))),
+            "joined": re.compile(combined(lines(section, _JOINED))),
         }
 
     joined = {
-        script: re.compile("|".join(lines("rules", languages)))
+        script: re.compile(combined(lines("rules", languages)))
         for script, languages in (("han", ("zh", "ja")), ("kana", ("ja",)), ("hangul", ("ko",)))
     }
     fillers = sorted((re.escape(line) for line in lines("fillers_joined")), key=len, reverse=True)
     return Words(
         rules={"spaced": _spaced(lines("rules", _SPACED)), **joined},
+        not_rules=by_script("not_rules"),
         label=re.compile(rf"[\W_]{{0,8}}(?:{'|'.join(lines('labels'))})\W{{0,4}}[:：]"),
         slots=by_script("slots"),
         settings=by_script("settings"),
         limits=by_script("limits"),
         taken_back={"spaced": _taken_back(lists, _SPACED), "joined": _taken_back(lists, _JOINED)},
         taken_back_cues={
-            "spaced": re.compile("|".join(lines("taken_back_cues", _SPACED))),
-            "joined": re.compile("|".join(lines("taken_back_cues"))),
+            "spaced": re.compile(combined(lines("taken_back_cues", _SPACED))),
+            "joined": re.compile(combined(lines("taken_back_cues"))),
         },
         fillers=tokens("fillers"),
         fillers_joined=re.compile("|".join(fillers)),
@@ -122,8 +127,7 @@ def _read(language: str) -> dict[str, list[str]]:
 
 
 def _spaced(fragments: list[str]) -> re.Pattern[str]:
-    # Sorted, so that neighbours share their first letter and fail fast.
-    return re.compile(rf"(?<!\w)(?:{'|'.join(sorted(set(fragments)))})(?!\w)")
+    return re.compile(rf"(?<!\w)(?:{combined(fragments)})(?!\w)")
 
 
 def _taken_back(
