@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from perdure.stock.ledger import build, facts_of
-from perdure.stock.ledger.supersede import replaced_by
+from perdure.stock.ledger.supersede import current_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,5 +92,4 @@ def measured(language: str, half: int) -> dict[str, tuple[int, int]]:
 def is_replaced(old: str, new: str) -> bool:
     """Return whether an earlier message of the user is marked as replaced by a later one."""
     items = [(at, facts_of({"role": "user", "content": text})) for at, text in ((0, old), (4, new))]
-    statements = build(None, items).statements
-    return any(statements[position].index == 0 for position in replaced_by(statements))
+    return current_texts(build(None, items))(0, old) != old

@@ -99,7 +99,7 @@ def render_quotations(
         handle: Where the rest can be recalled, named when something is left out.
     """
     latest = {quotation.text: quotation for quotation in ledger.quotations if not quotation.is_bare}
-    current = current_texts(ledger.statements)
+    current = current_texts(ledger)
     quotations = [
         replace(quotation, text=text)
         for quotation in sorted(latest.values(), key=lambda quotation: quotation.index)

@@ -139,7 +139,7 @@ def render(  # noqa: PLR0913 - two budgets, a counter and two places, all by key
     replaced = replaced_by(ledger.statements)
     entries = {
         "rules": rule_entries(ledger.statements, replaced, quoted),
-        "asks": ask_entries(ledger.asks, quoted, current_texts(ledger.statements)),
+        "asks": ask_entries(ledger.asks, quoted, current_texts(ledger)),
         "values": value_entries(ledger.statements, replaced, quoted),
         "errors": error_entries(ledger.errors),
         "commands": command_entries(ledger.commands),

@@ -19,9 +19,9 @@ _HAN = re.compile(r"[㐀-鿿]")
 _HAS_VALUE = re.compile(r"\d|[`\"“«「『]|\butc\b|\bgmt\b|day\b")
 _QUESTION = ("?", "？", "吗", "呢", "か。", "까")
 _ASKED_FOR = re.compile(
-    r"(?:can|could|would|will) you|please|make sure|from now on"
-    r"|pod[rí]{1,2}as|puedes|por favor|kannst du|könnte?st du|würdest du|bitte|peux-tu|tu peux|pourr(?:ais|iez)"
-    r"|s'il (?:te|vous)|poderia|você pode|pode sempre|мож(?:ешь|ете)|мог(?:ла|ли)? бы|пожалуйста"
+    r"(?:can|could|would|will) you|please|make sure|from now on|pod[rí]{1,2}as|puedes|por favor"
+    r"|kannst du|könnte?st du|würdest du|bitte|peux-tu|tu peux|pourr(?:ais|iez)|s'il (?:te|vous)"
+    r"|poderia|você pode|pode sempre|мож(?:ешь|ете)|мог(?:ла|ли)? бы|пожалуйста"
     r"|请|請|麻烦|ください|もらえ|くれ(?:ます|る|ませ)|해 ?줄|주세요|주시겠|주실"
 )
 _NOTE = re.compile(r"\[pasted [^\]\n]{1,80}\]$")

@@ -9,23 +9,24 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from perdure.stock.ledger.records import Statement
+from perdure.stock.ledger.sentences import sentences_of, without_bullet
+from perdure.stock.ledger.values import compact, stem
 from perdure.stock.ledger.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from perdure.stock.ledger.records import Statement
+    from perdure.stock.ledger.records import Ledger
 
 _WORD = re.compile(r"[^\W_][\w'’.-]*[^\W_]|[^\W_]")
 _CJK = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
 _CYRILLIC = re.compile(r"[а-яё]")
-# Endings by which one Russian word differs from itself; what remains has three letters or more.
-_ENDING = re.compile(
-    r"(?<=[а-яё]{3})(?:[ая]ми|[оеё]в|[оеё]й|[ая]х|[ыиё]х|[оеё]м|[ая]м|[ыи][йем]|ая|яя|ую|юю|[ое]е"
-    r"|ого|его|ому|ему|[аяоеыиуюьй])$"
-)
 # How many earlier sentences with the same old value are looked at.
 _MOST_LOOKED_AT = 50
+# A sentence that is no statement of the ledger; only what names its value as old can replace it.
+_SAID = "said"
+_LONGEST = 240
 
 
 def replaced_by(statements: Sequence[Statement]) -> dict[int, tuple[int, bool]]:
@@ -51,16 +52,20 @@ def replaced_by(statements: Sequence[Statement]) -> dict[int, tuple[int, bool]]:
     return found
 
 
-def current_texts(statements: Sequence[Statement]) -> Callable[[int, str], str]:
+def current_texts(ledger: Ledger) -> Callable[[int, str], str]:
     """Return what gives a message's text with its replaced sentences marked as such.
 
     It takes the message's number and text, and returns an empty text for a message that says
     nothing else: the ledger shows it behind what replaced it.
     """
+    statements = _with_said(ledger)
     replaced: dict[int, list[tuple[str, int]]] = {}
+    unmarked = set()
     for position, (successor, _) in replaced_by(statements).items():
         fact = statements[position]
         replaced.setdefault(fact.index, []).append((fact.text, statements[successor].index))
+        if fact.kind == _SAID:
+            unmarked.add(fact.index)
 
     def current(index: int, text: str) -> str:
         rest = text
@@ -68,9 +73,24 @@ def current_texts(statements: Sequence[Statement]) -> Callable[[int, str], str]:
             mark = f" [replaced in {at}]"
             text = text.replace(sentence, sentence + mark, 1) if sentence in text else text + mark
             rest = rest.replace(sentence, "", 1)
-        return text if index not in replaced or _WORD.search(rest) else ""
+        is_all = index in replaced and index not in unmarked
+        return "" if is_all and not _WORD.search(rest) else text
 
     return current
+
+
+def _with_said(ledger: Ledger) -> Sequence[Statement]:
+    """Return the statements, and what else people said when something of it may be taken back."""
+    if not any(fact.taken_back for fact in ledger.statements):
+        return ledger.statements
+    known = {(fact.index, fact.text) for fact in ledger.statements}
+    said = [
+        Statement(_SAID, text, index=quotation.index)
+        for quotation in ledger.quotations
+        for text in map(without_bullet, sentences_of(quotation.text))
+        if len(text) <= _LONGEST and (quotation.index, text) not in known
+    ]
+    return sorted([*ledger.statements, *said], key=lambda fact: fact.index)
 
 
 def _note_subject(
@@ -98,7 +118,7 @@ def _holding(old: str, by_word: dict[str, list[int]], statements: Sequence[State
         position
         for position in rarest[-_MOST_LOOKED_AT:]
         if statements[position].value == old
-        or old in statements[position].text.lower()
+        or old in compact(statements[position].text.lower())
         or (_CYRILLIC.search(old) and set(parts) <= set(_stems(statements[position].text)))
     ]
 
@@ -109,17 +129,20 @@ def _is_meant(earlier: Statement, later: Statement, old: str, new: str) -> bool:
     A sentence that holds the new value too, or names the old one as old itself, speaks of the
     change (or of a journey from one to the other), not for the old value.
     """
-    if (new and new in earlier.text.lower()) or any(
+    if (new and new in compact(earlier.text.lower())) or any(
         named == old for named, _ in earlier.taken_back
     ):
         return False
-    if earlier.subject and later.subject:
-        return earlier.subject == later.subject
+    of_earlier, of_later = set(earlier.subject.split()), set(later.subject.split())
+    if of_earlier and of_later:
+        is_part = of_earlier <= of_later or of_later <= of_earlier
+        return of_earlier == of_later or (earlier.value == old and is_part)
     names_old = set(_stems(old))
     about_earlier = _about(earlier.text) - names_old
     about_later = _about(later.text) - names_old
     if earlier.value == old and (earlier.subject or not about_earlier):
-        return set(earlier.subject.split()) <= about_later or _CJK.search(old) is not None
+        is_named = earlier.subject in compact(later.text.lower())
+        return of_earlier <= about_later or is_named or _CJK.search(old) is not None
     if not about_earlier:  # it says nothing but the old value: `Use tabs.`
         return len(about_later) <= 1
     shared = about_earlier & about_later
@@ -127,17 +150,17 @@ def _is_meant(earlier: Statement, later: Statement, old: str, new: str) -> bool:
 
 
 def _about(text: str) -> set[str]:
-    return {_ENDING.sub("", word) for word in _words(text) if word not in words().fillers}
+    return {stem(word) for word in _words(text) if word not in words().fillers}
 
 
 def _stems(text: str) -> list[str]:
     """Return the words of a text without the endings that Russian puts on them."""
-    return [_ENDING.sub("", word) for word in _words(text)]
+    return [stem(word) for word in _words(text)]
 
 
 def _words(text: str) -> list[str]:
     """Return the words of a text, lower case; for scripts without spaces, pairs of characters."""
-    lowered = text.lower()
+    lowered = compact(text.lower())
     if not _CJK.search(lowered):
         return _WORD.findall(lowered)
     found: list[str] = []

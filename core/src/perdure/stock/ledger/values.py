@@ -32,7 +32,7 @@ _MONTH = (
 _SPACED = re.compile(
     r"`[^`\n]{1,80}`|\"[^\"\n]{1,80}\"|“[^”\n]{1,80}”|«[^»\n]{1,80}»"
     rf"|(?<!\w)(?:(?:{_MONTH})\.? \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?|\d{{1,2}}(?:st|nd"
-    rf"|rd|th|\.)? (?:of |de )?(?:{_MONTH})"
+    rf"|rd|th|er|\.)? (?:of |de )?(?:{_MONTH})"
     rf"(?:(?: de)? \d{{4}})?|(?:{_DAY}))(?!\w)"
     r"|[$€£¥₩₽]\s?\d[\d.,]*\d?\s?(?:k|m|bn|million|thousand)?(?!\w)"
     r"|(?<![\w./-])(?:[a-z]{1,12}[-_./@]?)?\d[\w.,:/%@°+-]{0,60}"
@@ -49,7 +49,8 @@ _JOINED = re.compile(
     r"|(?<![a-z])[a-z][\w./-]{0,40}"
 )
 _UNIT = re.compile(
-    r"\s?(?:%|ms|msec|secs?|seconds?|s|mins?|minutes?|hrs?|hours?|h|days?|weeks?|months?"
+    r"\s?(?:%|[kmgt]o|[кмгт]б|мс|мин|сек|с|rows?|items?|entries|retries|files?|sentences?|filas|linhas|frases|sätze|phrases"
+    r"|ms|msec|secs?|seconds?|s|mins?|minutes?|hrs?|hours?|h|days?|weeks?|months?"
     r"|years?|[kmgt]i?b|bytes?|px|"
     r"pt|km|cm|mm|m|kg|g|lbs?|usd|eur|gbp|jpy|dollars?|euros?|pounds?|bucks|words?|lines?"
     r"|chars?|characters?|tokens?|"
@@ -63,13 +64,22 @@ _UNIT = re.compile(
 )
 _BRIDGE = re.compile(r"\s*(?:,|at|um|à|a las?|às|в|at about|um|gegen|–|-)?\s*")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
+# Endings by which one Russian word differs from itself; what remains has three letters or more.
+_ENDING = re.compile(
+    r"(?<=[а-яё]{3})(?:[ая]ми|[оеё]в|[оеё]й|[ая]х|[ыиё]х|[оеё]м|[ая]м|[ыи][йем]|ая|яя|ую|юю|[ое]е"
+    r"|ого|его|ому|ему|[аяоеыиуюьй])$"
+)
+_BLANKS = re.compile(r"(?<=[぀-ヿ㐀-鿿]) +(?=\S)|(?<=\S) +(?=[぀-ヿ㐀-鿿])")
+_ASIDE = re.compile(r"\s*[（(][^()（）]{1,60}[)）](?=[.!。！]?$)")
+_LATIN = re.compile(r"[a-z][a-z./_-]*")
 _SCOPE = re.compile(r"\s*(?:for|per|on|in|für|pro|im|pour|par|para|por|для|на)\s")
 _CJK = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
 _EDGES = " \t`\"'“”«»„‘’「」『』.,;:!?。，、；：！？"
 # A setting that is named by a word: `The database is now Postgres.` The name shows by its spelling.
 _NAMED = re.compile(
-    r"(?P<before>.{2,60}?)(?:\s(?:is|are|should be|must be|will be|es|será|ist|sei|est|é|это)\s"
-    r"(?:now |ahora |jetzt |maintenant |agora |теперь )?|:\s|\s=\s)"
+    r"(?P<before>.{2,60}?)(?:\s(?:is|are|should be|must be|will be|es|será|ist|sei|est|é|это"
+    r"|(?:is |are )?(?:named|called)|heißt|heissen|lautet|s['’]appelle|se (?:ll|ch)ama|называется)\s"
+    r"(?:now |ahora |jetzt |maintenant |agora |теперь |nun |désormais )?|\s?:\s|\s=\s)"
     r"(?P<value>(?:[^\W\d_a-zà-ÿа-я]|\w{1,20}[./_-])[\w.+#/-]{1,30}(?: [\w.+#-]{2,20})?)[.!]?"
 )
 _SPOKEN = re.compile(
@@ -87,21 +97,28 @@ def taken_back(sentence: str) -> tuple[tuple[str, str], ...]:
     """Return (old, new) for values that the sentence names as old, lower case; new may be empty."""
     if len(sentence) > _LONGEST:
         return ()
-    lowered, known = sentence.lower(), words()
-    script = "joined" if _CJK.search(lowered) else "spaced"
+    lowered, known = compact(sentence.lower()), words()
     found: dict[str, str] = {}
-    if not known.taken_back_cues[script].search(lowered):
+    if not known.taken_back_cue.search(lowered):
         return ()
-    patterns = known.taken_back["spaced"] + (
-        known.taken_back["joined"] if script == "joined" else ()
-    )
-    for pattern in patterns:
-        for match in pattern.finditer(lowered):
-            old = match["old"].strip(_EDGES)
-            if old and old not in known.fillers:
-                new = match["new"] if "new" in pattern.groupindex else ""
-                found.setdefault(old, new.strip(_EDGES))
+    for cue, patterns in known.taken_back["joined" if _CJK.search(lowered) else "spaced"]:
+        for pattern in patterns if cue.search(lowered) else ():
+            for match in pattern.finditer(lowered):
+                old = match["old"].strip(_EDGES)
+                if old and old not in known.fillers:
+                    new = lowered[match.start("new") :] if "new" in pattern.groupindex else ""
+                    found.setdefault(old, " ".join(new.split()[: len(old.split())]).strip(_EDGES))
     return tuple(found.items())
+
+
+def compact(text: str) -> str:
+    """Return a text without the blanks that some people write around Chinese characters."""
+    return _BLANKS.sub("", text)
+
+
+def stem(word: str) -> str:
+    """Return a lower-case word without the ending that Russian puts on it."""
+    return _ENDING.sub("", word)
 
 
 def subject_and_value(sentence: str, old: tuple[str, ...] = ()) -> tuple[str, str]:
@@ -113,22 +130,27 @@ def subject_and_value(sentence: str, old: tuple[str, ...] = ()) -> tuple[str, st
     """
     if len(sentence) > _LONGEST:
         return "", ""
-    lowered = sentence.lower().strip()
-    if _CJK.search(lowered):
-        return _joined_subject(lowered, old)
-    return _named(sentence.strip()) or _spaced_subject(lowered, old)
+    own = (_ASIDE.sub("", sentence) if old else sentence).strip()
+    lowered, known = own.lower(), words()
+    script = "joined" if _CJK.search(lowered) else "spaced"
+    spoken = _SPOKEN.fullmatch(lowered)
+    if spoken:
+        return f"language to {spoken['verb']} in", spoken["value"]
+    if not known.settings[script].search(lowered) and not known.limits[script].search(lowered):
+        return "", ""
+    if script == "joined":
+        return _joined_subject(compact(lowered), old)
+    return _named(own) or _spaced_subject(lowered, old)
 
 
 def _named(sentence: str) -> tuple[str, str] | None:
     """Return subject and value of a setting whose value is a word, or None."""
-    if spoken := _SPOKEN.fullmatch(sentence.lower()):
-        return f"language to {spoken['verb']} in", spoken["value"]
     found = _NAMED.fullmatch(sentence)
     if not found:
         return None
     before = found["before"].lower()
     about = _WORD.findall(before)
-    content = sorted({word for word in about if word not in words().fillers})
+    content = sorted({stem(word) for word in about if word not in words().fillers})
     if not content or len(content) > 3 or not words().settings["spaced"].search(before):
         return None
     if any(word in words().additive for word in about):
@@ -148,15 +170,19 @@ def _spaced_subject(sentence: str, old: tuple[str, ...]) -> tuple[str, str]:
     before, after = sentence[:start], sentence[end:]
     known = words()
     limit = known.limits["spaced"].search(before)
-    setting = limit or known.settings["spaced"].search(before + "\n" + after)
+    late = known.limits["spaced"].search(after)
+    if late:
+        after = after[: late.start()] + after[late.end() :]
+    setting = limit or late or known.settings["spaced"].search(before + "\n" + after)
     about = _WORD.findall(before) + _WORD.findall(after)
-    content = sorted({word for word in about if word not in known.fillers})
+    content = sorted({stem(word) for word in about if word not in known.fillers})
     if not setting or not 1 <= len(content) <= _MOST_SUBJECT_WORDS:
         return "", ""
     if any(word in known.additive for word in about):
         return "", ""
     trailing = [word for word in _WORD.findall(after) if word not in known.fillers]
-    counts_a_noun = limit and not before[limit.end() :].strip() and len(trailing) == 1
+    is_counted = late or (limit and not before[limit.end() :].strip())
+    counts_a_noun = is_counted and len(trailing) == 1
     if trailing and not counts_a_noun and not _SCOPE.match(after):
         return "", ""
     return " ".join(content), sentence[start:end].strip(_EDGES)
@@ -179,23 +205,37 @@ def _merged_spans(sentence: str) -> list[tuple[int, int]]:
 
 
 def _joined_subject(sentence: str, old: tuple[str, ...]) -> tuple[str, str]:
-    found = [
-        match
-        for match in _JOINED.finditer(sentence)
-        if match[0].strip(_EDGES) and match[0].strip(_EDGES) not in old
+    spans = [
+        span for span in _joined_spans(sentence) if sentence[slice(*span)].strip(_EDGES) not in old
     ]
-    if len(found) != 1:
+    # A name in Latin letters beside a number belongs to what the number is of.
+    values = [span for span in spans if not _LATIN.fullmatch(sentence, *span)] or spans
+    if len(values) != 1:
         return "", ""
+    [(start, end)] = values
     known = words()
-    before, after = sentence[: found[0].start()], sentence[found[0].end() :]
+    before, after = sentence[:start], sentence[end:]
     for value in old:
-        before = before.replace(value, "", 1)
-    bare = known.fillers_joined.sub("", before)
-    subject = re.sub(r"[\W_]+", "", bare)
+        before, after = before.replace(value, "", 1), after.replace(value, "", 1)
+    subject = re.sub(r"[\W_]+", "", known.fillers_joined.sub("", before))
     rest = re.sub(r"[\W_]+", "", known.fillers_joined.sub("", after))
     is_set = known.settings["joined"].search(subject) or known.limits["joined"].search(subject)
     if not is_set or len(subject) > 16 or len(rest) > 4:
         return "", ""
     if re.match(r"也|还有|另外|또한|また", before):
         return "", ""
-    return subject, found[0][0].strip(_EDGES)
+    return subject, sentence[start:end].strip(_EDGES)
+
+
+def _joined_spans(sentence: str) -> list[tuple[int, int]]:
+    """Return where values stand; a name and its number, or month and day, are one."""
+    spans: list[tuple[int, int]] = []
+    for match in _JOINED.finditer(sentence):
+        start, end = match.span()
+        if not match[0].strip(_EDGES):
+            continue
+        if spans and not sentence[spans[-1][1] : start].strip(" "):
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    return spans

@@ -23,7 +23,7 @@ _SPACED = tuple(name for name in _LANGUAGES if name not in _JOINED)
 _PLAIN = r"[^\s,;:()\"'`“”«»„?!]"
 _MARK = r"[`\"'“”«»„‘’]?"
 _WORDS = rf"{_MARK}(?P<{{0}}>{_PLAIN}{{{{1,40}}}}?(?: {_PLAIN}{{{{1,20}}}}){{{{0,2}}}}?){_MARK}"
-_CHARACTERS = r"[「『“\"`]?(?P<{0}>[^\s，。、；,;「」『』“”\"`をはが]{{1,24}}?)[」』”\"`]?"
+_CHARACTERS = r"[「『“\"`]?(?P<{0}>(?:[^\s，。、；,;「」『』“”\"`をはが]|(?<=[월년月年]) (?=\d)){{1,24}}?)[」』”\"`]?"
 _ONE_WORD = r"(?<!\S)[`\"'“]?(?P<old>[^\s,;()\"'`]{1,60}?)[`\"'”]?"
 _EXACT = r"[`\"'“]?(?P<old>[\w./@$€-]{0,40}[\d_./@-][\w./@-]{0,40})"
 _GAP = r"(?: [\w'’-]{1,20}){0,3}"
@@ -40,8 +40,9 @@ class Words:
         slots: By `spaced` or `joined`: what people fix a value for.
         settings: The slots that hold one value at a time.
         limits: Words such as `at most`, which also hold one value at a time.
-        taken_back: Forms in which a text names an old value (groups `old`, `new`).
-        taken_back_cues: By `spaced` or `joined`: without one of these no such form can fit.
+        taken_back: By script and language: what one of its forms cannot do without, and the forms
+            in which a text names an old value (groups `old`, `new`).
+        taken_back_cue: All the cues as one pattern, which most sentences fail.
         fillers: Words of spaced scripts that do not tell what a sentence is about.
         fillers_joined: The same for scripts without spaces.
         additive: Words with which a value joins others instead of replacing one.
@@ -57,8 +58,8 @@ class Words:
     slots: dict[str, re.Pattern[str]]
     settings: dict[str, re.Pattern[str]]
     limits: dict[str, re.Pattern[str]]
-    taken_back: dict[str, tuple[re.Pattern[str], ...]]
-    taken_back_cues: dict[str, re.Pattern[str]]
+    taken_back: dict[str, tuple[tuple[re.Pattern[str], tuple[re.Pattern[str], ...]], ...]]
+    taken_back_cue: re.Pattern[str]
     fillers: frozenset[str]
     fillers_joined: re.Pattern[str]
     additive: frozenset[str]
@@ -97,11 +98,13 @@ def words() -> Words:
         slots=by_script("slots"),
         settings=by_script("settings"),
         limits=by_script("limits"),
-        taken_back={"spaced": _taken_back(lists, _SPACED), "joined": _taken_back(lists, _JOINED)},
-        taken_back_cues={
-            "spaced": re.compile(combined(lines("taken_back_cues", _SPACED))),
-            "joined": re.compile(combined(lines("taken_back_cues"))),
+        taken_back={
+            "spaced": tuple(_taken_back(lists[name], joined=False) for name in _SPACED),
+            "joined": tuple(
+                _taken_back(lists[name], joined=name in _JOINED) for name in _LANGUAGES
+            ),
         },
+        taken_back_cue=re.compile(combined(lines("taken_back_cues"))),
         fillers=tokens("fillers"),
         fillers_joined=re.compile("|".join(fillers)),
         additive=tokens("additive"),
@@ -131,19 +134,17 @@ def _spaced(fragments: list[str]) -> re.Pattern[str]:
 
 
 def _taken_back(
-    lists: dict[str, dict[str, list[str]]], languages: tuple[str, ...]
-) -> tuple[re.Pattern[str], ...]:
+    sections: dict[str, list[str]], *, joined: bool
+) -> tuple[re.Pattern[str], tuple[re.Pattern[str], ...]]:
+    value = _CHARACTERS if joined else _WORDS
+    end = r"(?=[\s，。、；,;了を]|$)" if joined else r"(?=[\s,;:.!?)]|$)"
     patterns = []
-    for language in languages:
-        sections, joined = lists[language], language in _JOINED
-        value = _CHARACTERS if joined else _WORDS
-        end = r"(?=[\s，。、；,;了を]|$)" if joined else r"(?=[\s,;:.!?)]|$)"
-        for line in sections.get("taken_back", ()):
-            form = (
-                line.replace("<TOKEN>", _ONE_WORD)
-                .replace("<VALUE>", _EXACT)
-                .replace("<OLD>", value.format("old"))
-                .replace("<NEW>", value.format("new"))
-            )
-            patterns.append(re.compile(form.replace("<END>", end)))
-    return tuple(patterns)
+    for line in sections["taken_back"]:
+        form = (
+            line.replace("<TOKEN>", _ONE_WORD)
+            .replace("<VALUE>", _EXACT)
+            .replace("<OLD>", value.format("old"))
+            .replace("<NEW>", value.format("new"))
+        )
+        patterns.append(re.compile(form.replace("<END>", end)))
+    return re.compile(combined(sections["taken_back_cues"])), tuple(patterns)
