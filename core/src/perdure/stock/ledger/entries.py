@@ -51,11 +51,21 @@ _TURNS: Mapping[str, int] = {
 def rule_entries(
     statements: Sequence[Statement], replaced: Replaced, quoted: Collection[int]
 ) -> Iterator[Entry]:
-    """Yield what the user said that may bind: typed before pasted text, newest first."""
+    """Yield what the user said that may bind, then what a system message did, newest first."""
     strong, weak = _said("rule", statements, replaced, quoted)
     yield from strong
-    # In long texts nearly every sentence asks for something: the most emphatic ones first.
     yield from sorted(weak, key=lambda entry: -emphasis(entry[1]))
+
+
+def document_entries(statements: Sequence[Statement], quoted: Collection[int]) -> Iterator[Entry]:
+    """Yield what texts ask for that the user handed over, the most emphatic and newest first."""
+    found = [
+        (position, f"- [{fact.index}] {one_line(fact.text)}")
+        for position, fact in enumerate(statements)
+        if fact.kind == "rule" and fact.source == "document" and fact.index not in quoted
+    ]
+    # In long texts nearly every sentence asks for something.
+    yield from sorted(found, key=lambda entry: (-emphasis(entry[1]), -entry[0]))
 
 
 def value_entries(
@@ -85,7 +95,8 @@ def _said(
     weak: list[Entry] = []
     for position in range(len(statements) - 1, -1, -1):
         fact = statements[position]
-        if fact.kind != kind or position in replaced:
+        is_handed_over = kind == "rule" and fact.source == "document"
+        if fact.kind != kind or position in replaced or is_handed_over:
             continue
         older = _chain(position, before)
         if fact.index in quoted and not older:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from perdure import messages
 from perdure.handoff import is_handoff
 from perdure.stock.ledger.calls import calls_of, errors_in, result_of
+from perdure.stock.ledger.documents import own_and_document
 from perdure.stock.ledger.identifiers import identifiers_in
 from perdure.stock.ledger.quotations import quotation_of
 from perdure.stock.ledger.records import VERSION, MessageFacts, Statement
 from perdure.stock.ledger.rules import scripts_of, statements_of
 from perdure.stock.ledger.sentences import sentences_of
-from perdure.stock.ledger.typed import line_keys, split_document, typed_of
+from perdure.stock.ledger.typed import line_keys, typed_of
 from perdure.stock.ledger.words import words
 
 if TYPE_CHECKING:
@@ -85,8 +86,8 @@ def _of_user(message: Mapping[str, Any], text: str) -> MessageFacts:
             errors=errors_in(text),
             identifiers=identifiers,
         )
-    lead, document = split_document(typed)
-    found = statements_of(lead, "user") + statements_of(document, "document")
+    own, document = own_and_document(typed.text)
+    found = statements_of(own, "user") + statements_of(document, "document")
     statements = tuple({fact.text: fact for fact in reversed(found)}.values())[::-1]
     binding = [fact.text for fact in statements]
     return MessageFacts(

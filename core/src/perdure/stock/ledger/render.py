@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from perdure.stock.ledger.entries import (
     ask_entries,
     command_entries,
+    document_entries,
     error_entries,
     file_entries,
     identifier_entries,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _HEADERS = {
     "rules": "The user said (wishes and limits, newest last; [message number]):",
+    "documents": "Texts that the user handed over say (not the user's own wishes):",
     "asks": "The user asked (newest first):",
     "values": "Agreed and decided (newest first):",
     "errors": "Errors (unresolved first):",
@@ -139,6 +141,7 @@ def render(  # noqa: PLR0913 - two budgets, a counter and two places, all by key
     replaced = replaced_by(ledger.statements)
     entries = {
         "rules": rule_entries(ledger.statements, replaced, quoted),
+        "documents": document_entries(ledger.statements, quoted),
         "asks": ask_entries(ledger.asks, quoted, current_texts(ledger)),
         "values": value_entries(ledger.statements, replaced, quoted),
         "errors": error_entries(ledger.errors),
@@ -151,6 +154,7 @@ def render(  # noqa: PLR0913 - two budgets, a counter and two places, all by key
     closing = count(_rest(sections, ledger, handle)) + 2
     rules = sections["rules"]
     unspent = rules.fill(min(rules_budget_tokens, most - closing), count)
+    unspent = sections["documents"].fill(unspent, count)
     room = budget_tokens - closing - (min(rules_budget_tokens, most - closing) - unspent)
     _share(sections, room, count)
     left = {name: len(section.waiting) for name, section in sections.items() if section.waiting}

@@ -30,6 +30,8 @@ _REPLACING = ("user", "answer", "system")
 _LONGEST = 2_000
 _AROUND = 600
 _SHORTEST = 4
+# Sentences that one text gives; nobody states more, and what is pasted must not crowd the rest out.
+_MOST = 400
 
 
 def statements_of(text: str, source: str) -> tuple[Statement, ...]:
@@ -52,6 +54,8 @@ def statements_of(text: str, source: str) -> tuple[Statement, ...]:
         labelled = labelled and is_bullet
         if bare in judged or len(bare) < _SHORTEST or _NOTE.match(bare):
             continue
+        if len(found) >= _MOST:
+            break
         judged.add(bare)
         kind = "rule" if label or labelled else kind_of(bare) or _fixes(bare, source)
         if kind:

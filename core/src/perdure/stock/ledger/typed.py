@@ -11,7 +11,6 @@ import hashlib
 import re
 from bisect import bisect_left
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from perdure.messages import strip_injected
@@ -123,11 +122,8 @@ _FOOTER_LINE = re.compile(
 _FINISHED = ("[Command finished with exit code", "[The command completed with exit code")
 # What a client puts into the user role when a skill is invoked, the arguments last.
 _SKILL = re.compile(r"Base directory for this skill: ")
-_HEADING = re.compile(r"^#{1,6} \S", re.MULTILINE)
 _PASTED = re.compile(r"^\[pasted [^\]\n]{1,90}\]$", re.MULTILINE)
 _DIGITS = re.compile(r"\d+")
-_DOCUMENT_HEADINGS = 3
-_DOCUMENT_CHARS = 1_500
 _LOOKED_AT = 2_100
 _TEMPLATE_LINES = 4
 _TEMPLATE_CHARS = 12
@@ -139,12 +135,10 @@ class Typed:
 
     Attributes:
         text: What is left when pasted blocks are gone; each leaves a short note of its size.
-        is_document: True for a long text under headings, such as a plan or a prompt template.
         is_observation: True when the message is tool output in a text protocol.
     """
 
     text: str
-    is_document: bool = False
     is_observation: bool = False
 
 
@@ -155,17 +149,7 @@ def typed_of(text: str) -> Typed:
         own = own.rpartition("\nARGUMENTS:")[2] if "\nARGUMENTS:" in own else ""
     observation = is_observation(own)
     kept = "\n".join(_kept(own.splitlines())).strip("\n")
-    document = len(kept) > _DOCUMENT_CHARS and _has_headings(kept)
-    return Typed(kept, document, observation)
-
-
-def split_document(typed: Typed) -> tuple[str, str]:
-    """Return what a person wrote above a document, and the document; empty strings for neither."""
-    if not typed.is_document:
-        return typed.text, ""
-    heading = _HEADING.search(typed.text)
-    place = heading.start() if heading else 0
-    return typed.text[:place], typed.text[place:]
+    return Typed(kept, observation)
 
 
 def is_observation(text: str) -> bool:
@@ -195,11 +179,6 @@ def line_key(line: str) -> int:
         return 0
     data = masked.encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(data, digest_size=6).digest(), "big")
-
-
-def _has_headings(text: str) -> bool:
-    found = _HEADING.finditer(text)
-    return len(list(islice(found, _DOCUMENT_HEADINGS))) == _DOCUMENT_HEADINGS
 
 
 def _kept(lines: list[str]) -> Iterator[str]:

@@ -78,7 +78,7 @@ _EDGES = " \t`\"'“”«»„‘’「」『』.,;:!?。，、；：！？"
 # A setting that is named by a word: `The database is now Postgres.` The name shows by its spelling.
 _NAMED = re.compile(
     r"(?P<before>.{2,60}?)(?:\s(?:is|are|should be|must be|will be|es|será|ist|sei|est|é|это"
-    r"|(?:is |are )?(?:named|called)|heißt|heissen|lautet|s['’]appelle|se (?:ll|ch)ama|называется)\s"
+    r"|(?:is |are )?(?:named|called)|heißt|lautet|s['’]appelle|se (?:ll|ch)ama|называется)\s"
     r"(?:now |ahora |jetzt |maintenant |agora |теперь |nun |désormais )?|\s?:\s|\s=\s)"
     r"(?P<value>(?:[^\W\d_a-zà-ÿа-я]|\w{1,20}[./_-])[\w.+#/-]{1,30}(?: [\w.+#-]{2,20})?)[.!]?"
 )
