@@ -18,7 +18,7 @@ from perdure.tokens import (
     encoding_for,
     estimate_tokens,
 )
-from perdure.tokens.counter import PIECE_CHARS, Known, pieces
+from perdure.tokens.counter import PIECE_CHARS, pieces
 from perdure.tokens.encodings import encoding
 from perdure.tokens.framing import REQUEST_TOKENS
 from perdure.transcript import Entry, Transcript
@@ -220,26 +220,6 @@ def test_tools_that_come_with_every_request_are_counted_once():
 
 def test_an_empty_list_costs_the_frame_of_the_request():
     assert count_messages(Watched(), []) == REQUEST_TOKENS
-
-
-@given(st.lists(st.integers(0, 30), max_size=200), st.integers(1, 10))
-def test_memory_is_bounded_and_never_wrong(keys, entries):
-    known = Known(entries)
-    for key in keys:
-        found = known.get(bytes([key]))
-        assert found in (None, key)
-        known.put(bytes([key]), key)
-        assert known.get(bytes([key])) == key
-
-    assert len(known) <= 2 * entries + 1
-
-
-def test_what_is_used_again_and_again_stays_known():
-    known = Known(10)
-    known.put(b"often", 1)
-    for n in range(200):
-        known.put(n.to_bytes(4, "big"), n)
-        assert known.get(b"often") == 1
 
 
 def test_threads_get_the_same_counts():

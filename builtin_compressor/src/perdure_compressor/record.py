@@ -7,6 +7,7 @@ trusted with it; the summary gets what is left.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from perdure.errors import InputError
@@ -25,6 +26,7 @@ SUMMARY_SHARE = 0.07
 BORROWED_SHARE = 0.25
 """What the user's words and rules may take of the room, out of every other part."""
 QUOTED_SHARE = 0.65
+MERGED_AT_ONCE = 5_000
 MAX_QUOTED_TOKENS = 4_000
 MIN_SUMMARY_SHARE = 0.15
 SUMMARY_OF_REST = 0.5
@@ -145,11 +147,13 @@ class Record:
 
 
 def carried_on(previous: Carried, items: Sequence[Numbered]) -> Ledger:
-    """Return the ledger after more messages."""
-    return build(
-        previous.ledger,
-        [(index, facts_of(entry.message, digest=entry.digest)) for index, entry in items],
-    )
+    """Return the ledger after more messages; facts are held of some messages at a time only."""
+    ledger = previous.ledger
+    for start in range(0, len(items), MERGED_AT_ONCE):
+        part = items[start : start + MERGED_AT_ONCE]
+        facts = [(index, facts_of(entry.message, digest=entry.digest)) for index, entry in part]
+        ledger = build(ledger, facts)
+    return ledger
 
 
 def make_record(
@@ -242,4 +246,10 @@ def _sections(ledger: Ledger) -> dict[str, tuple[str, ...]]:
         "errors": tuple(error.text for error in ledger.errors),
         "identifiers": tuple(identifier.text for identifier in ledger.identifiers),
     }
-    return {name: tuple(map(redact, entries)) for name, entries in found.items() if entries}
+    return {name: tuple(map(_redacted, entries)) for name, entries in found.items() if entries}
+
+
+@lru_cache(maxsize=8_192)
+def _redacted(entry: str) -> str:
+    """Redact an entry once; most of them stand in every ledger of a session."""
+    return redact(entry)

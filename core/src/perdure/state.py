@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from perdure.errors import PerdureError, StoreError
@@ -90,7 +90,7 @@ class StateFile:
             StoreError: Nothing was stored.
         """
         try:
-            document = json.dumps({**(unknown or {}), **asdict(snapshot)}, separators=(",", ":"))
+            document = json.dumps({**(unknown or {}), **_plain(snapshot)}, separators=(",", ":"))
         except (TypeError, ValueError, RecursionError) as error:
             text = (
                 f"the state of engine {snapshot.engine!r} in session {session_id!r} cannot be "
@@ -163,6 +163,12 @@ class BoundStore:
 def bound_store(directory: Path | None, session_id: str) -> BoundStore:
     """Open the state of one session."""
     return BoundStore(StateFile(directory), session_id)
+
+
+def _plain(snapshot: Snapshot) -> dict[str, Any]:
+    """Return the fields of a snapshot, for JSON; the engine's state is that already."""
+    made = {field.name: getattr(snapshot, field.name) for field in fields(snapshot)}
+    return {**made, "replacements": [asdict(one) for one in snapshot.replacements]}
 
 
 def _stored(version: int, document: dict[str, Any]) -> Stored:

@@ -12,13 +12,15 @@ from perdure.messages import call_arguments, call_name, text_of, tool_calls_of
 from perdure.sqlite import storable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
 PREFIX = "ref:"
 DIGEST_BYTES = 16
 SMALL_BYTES = 1_024
 """Smaller contents are stored as they are: compressing them gains little and costs most."""
 MESSAGE, RANGE, RAW = 0, 1, 2
+_JSON = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=str)
+"""One encoder for all: `json.dumps` makes a new one for every value that it writes so."""
 
 
 class Content:
@@ -40,12 +42,12 @@ class Content:
         value: object,
         role: str = "",
         position: int | None = None,
-        raw: Content | None = None,
+        raw: object = None,
     ) -> None:
         """Take a value; raises `StoreError` when it is no JSON."""
         self.kind, self.role, self.position, self.raw = kind, role, position, raw
         try:
-            text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), default=str)
+            text = _JSON.encode(value)
         except (TypeError, ValueError, RecursionError) as error:
             text = f"this cannot be stored, since it is no JSON: {error}"
             raise StoreError(
@@ -53,6 +55,10 @@ class Content:
             ) from error
         self.data = text.encode("ascii")
         self.digest = digest_of(kind, self.data)
+
+    def is_more_than(self, known: Container[bytes]) -> bool:
+        """Return whether storing it would change a store that knows these digests."""
+        return self.digest not in known or self.position is not None or self.raw is not None
 
     def row(self) -> tuple[bytes, int, int, bytes]:
         """Return digest, kind, whether the bytes are packed, and the bytes."""

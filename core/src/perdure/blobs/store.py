@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from itertools import zip_longest
+from contextlib import ExitStack, contextmanager
+from itertools import chain, count, islice, repeat
 from typing import TYPE_CHECKING, Any
 
 from perdure.blobs.content import (
@@ -129,12 +129,11 @@ class Blobs:
         Raises:
             StoreError: Nothing was stored.
         """
-        items = _contents_of(raws)
-        contents = [
-            Content(MESSAGE, message, role_of(message), None if first is None else place, item)
-            for place, (message, item) in enumerate(zip_longest(messages, items), start=first or 0)
-        ]
-        return self._put(contents)
+        places = repeat(None) if first is None else count(first)
+        given = zip(messages, places, chain(raws, repeat(None)), strict=False)
+        return self._put(
+            Content(MESSAGE, message, role_of(message), place, raw) for message, place, raw in given
+        )
 
     def put_range(self, refs: Iterable[str]) -> str:
         """Store an ordered list of handles and return the handle that stands for all of them.
@@ -149,33 +148,46 @@ class Blobs:
                 raise self._missing(handle, "is not known in this session")
         return self._put([Content(RANGE, handles)])[0]
 
-    def _put(self, contents: Sequence[Content]) -> list[str]:
-        """Store contents and return their handles; what is known already costs a look-up."""
-        known = self._links("digest", {content.digest for content in contents})
+    def _put(self, contents: Iterable[Content]) -> list[str]:
+        """Store contents in one transaction and return their handles; some at a time in memory."""
+        handles: list[str] = []
+        waiting = iter(contents)
+        with ExitStack() as stack:
+            connection = None
+            while part := list(islice(waiting, _AT_ONCE)):
+                known = self._links("digest", {content.digest for content in part})
+                if any(content.is_more_than(known) for content in part):
+                    connection = connection or stack.enter_context(self._storing())
+                    known |= self._put_part(connection, part, known)
+                handles += [str(known[content.digest]) for content in part]
+        return handles
+
+    def _put_part(
+        self, connection: sqlite3.Connection, contents: Sequence[Content], known: Mapping[Any, Any]
+    ) -> dict[Any, Any]:
+        """Store contents of which some are known; returns the handles of the others by digest."""
         fresh = {c.digest: c for c in contents if c.digest not in known}
+        raws = {c.digest: Content(RAW, c.raw) for c in contents if c.raw is not None}
         placed = [(c.position, self._session, c.digest) for c in contents if c.position is not None]
-        raws = {c.digest: c.raw for c in contents if c.raw is not None}
         blobs = [c.row() for c in (*fresh.values(), *raws.values())]
-        if not (fresh or placed or raws):
-            return [str(known[content.digest]) for content in contents]
-        with self._storing() as connection:
-            self._check_room(connection, sum(len(row[3]) for row in blobs))
-            connection.executemany(_BLOB, blobs)
-            for length in range(HANDLE_CHARS, 2 * DIGEST_BYTES + 1):
-                if not fresh:
-                    break
-                rows = [
-                    (self._session, PREFIX + digest.hex()[:length], digest, content.role)
-                    for digest, content in fresh.items()
-                ]
-                connection.executemany(_LINK, rows)
-                known |= self._links("digest", fresh)
-                fresh = {d: content for d, content in fresh.items() if d not in known}
-            connection.executemany(_PLACE, placed)
-            connection.executemany(
-                _RAW, [(raw.digest, self._session, digest) for digest, raw in raws.items()]
-            )
-        return [str(known[content.digest]) for content in contents]
+        self._check_room(connection, sum(len(row[3]) for row in blobs))
+        connection.executemany(_BLOB, blobs)
+        made: dict[Any, Any] = {}
+        for length in range(HANDLE_CHARS, 2 * DIGEST_BYTES + 1):
+            if not fresh:
+                break
+            rows = [
+                (self._session, PREFIX + digest.hex()[:length], digest, content.role)
+                for digest, content in fresh.items()
+            ]
+            connection.executemany(_LINK, rows)
+            made |= self._links("digest", fresh)
+            fresh = {digest: content for digest, content in fresh.items() if digest not in made}
+        connection.executemany(_PLACE, placed)
+        connection.executemany(
+            _RAW, [(raw.digest, self._session, digest) for digest, raw in raws.items()]
+        )
+        return made
 
     @contextmanager
     def _storing(self) -> Iterator[sqlite3.Connection]:
@@ -323,12 +335,3 @@ class Blobs:
         """Close the file."""
         self._finder.close()
         self._database.close()
-
-
-def _contents_of(raws: Sequence[object]) -> list[Content | None]:
-    """Return provider items as contents; an item that made several messages is one content."""
-    known: dict[int, Content] = {}
-    for raw in raws:
-        if raw is not None and id(raw) not in known:
-            known[id(raw)] = Content(RAW, raw)
-    return [known.get(id(raw)) for raw in raws]

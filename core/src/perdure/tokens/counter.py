@@ -5,6 +5,7 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+from perdure.known import Known
 from perdure.messages import digest as digest_of
 from perdure.tokens.encodings import encoding
 from perdure.tokens.estimate import estimate_tokens
@@ -24,45 +25,13 @@ PIECE_CHARS = 20_000
 GENERATION_ENTRIES = 100_000
 
 
-class Known:
-    """A bounded store of counts: two generations, of which the older is dropped as a whole.
-
-    Single dict operations are atomic, so that threads may share it; at worst a count is made twice.
-    """
-
-    def __init__(self, entries: int = GENERATION_ENTRIES) -> None:
-        """Take how many counts a generation holds."""
-        self._entries = entries
-        self._young: dict[bytes, int] = {}
-        self._old: dict[bytes, int] = {}
-
-    def get(self, key: bytes) -> int | None:
-        """Return a count, or None; what is used stays."""
-        found = self._young.get(key)
-        if found is None:
-            found = self._old.get(key)
-            if found is not None:
-                self.put(key, found)
-        return found
-
-    def put(self, key: bytes, tokens: int) -> None:
-        """Keep a count."""
-        if len(self._young) >= self._entries:
-            self._old, self._young = self._young, {}
-        self._young[key] = tokens
-
-    def __len__(self) -> int:
-        """Return the number of counts held."""
-        return len(self._young) + len(self._old)
-
-
 class Counter:
     """Counts with one function for texts; see `ExactCounter` and `EstimatingCounter`."""
 
     def __init__(self, text_tokens: Callable[[str], int]) -> None:
         """Take the function that counts a text."""
         self._text_tokens = text_tokens
-        self._known = Known()
+        self._known: Known[int] = Known(GENERATION_ENTRIES)
 
     @property
     def name(self) -> str:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from perdure import messages
 from perdure.handoff import is_handoff
+from perdure.known import Known
 from perdure.stock.ledger.calls import calls_of, errors_in, result_of
 from perdure.stock.ledger.documents import own_and_document
 from perdure.stock.ledger.identifiers import identifiers_in
 from perdure.stock.ledger.quotations import quotation_of
-from perdure.stock.ledger.records import VERSION, MessageFacts, Statement
+from perdure.stock.ledger.records import MessageFacts, Statement
 from perdure.stock.ledger.rules import scripts_of, statements_of
 from perdure.stock.ledger.sentences import sentences_of
 from perdure.stock.ledger.typed import line_keys, typed_of
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _NOTHING = MessageFacts()
-_MOST_REMEMBERED = 60_000
-_remembered: dict[tuple[bytes, int], MessageFacts] = {}
-_lock = threading.Lock()
+# More messages than a session sends: what is in a handoff already is not read again.
+_known: Known[MessageFacts] = Known(4_096)
 _MOST_DECISIONS = 6
 _DECISION_CHARS = (20, 400)
 
@@ -38,15 +37,10 @@ def facts_of(message: Mapping[str, Any], *, digest: bytes | None = None) -> Mess
     """
     if digest is None:
         return _extracted(message)
-    key = (digest, VERSION)
-    found = _remembered.get(key)
+    found = _known.get(digest)
     if found is None:
         found = _extracted(message)
-        with _lock:
-            if len(_remembered) >= _MOST_REMEMBERED:
-                for old in list(_remembered)[: _MOST_REMEMBERED // 4]:
-                    del _remembered[old]
-            _remembered[key] = found
+        _known.put(digest, found)
     return found
 
 

@@ -35,29 +35,25 @@ _NUMBER_WITH_UNIT = re.compile(
 # A number that is given a name: `limit = 100`, `"port": 8080`. The name stands before the match.
 _ASSIGNED = re.compile(r"[:=]=?[ \t]{1,8}\d[\w.]{0,30}(?: \* [\w.]{1,30})?|=\d[\w.]{0,30}")
 _NAME_BEFORE = re.compile(r"[A-Za-z_][\w.-]{2,40}[\"']?[ \t]{0,8}$")
-_CLASSES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("url", re.compile(r"[a-z][a-z0-9+.-]{1,12}://\S{3,}")),
-    ("email", re.compile(r"[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+")),
-    ("uuid", re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")),
-    ("ticket", re.compile(r"#\d{1,7}|[A-Z][A-Z0-9]{1,9}-\d{1,7}|(?:GH|PR|MR"
-                          r"|CVE)[-#]?\d[\d-]{1,12}")),
-    ("hash", re.compile(r"(?=\w{0,64}\d)(?=\w{0,64}[a-f])(?:[0-9a-f]{7,12}|[0-9a-f]{32}"
-                        r"|[0-9a-f]{40}|[0-9a-f]{64})|sha\d+:\w{6,128}")),
-    ("host", re.compile(r"(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?|localhost:\d{2,5}"
-                        r"|(?:[a-z0-9-]{1,63}\.){1,6}"
-                        r"(?:com|net|org|io|dev|local|internal|cloud|app|ai|corp|lan|edu|gov"
-                        r"|de|fr|jp|cn|kr|uk)(?::\d{1,5})?")),
-    ("code", re.compile(r"[A-Z]{1,6}\d{2,8}[A-Z]?"
-                        r"|(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{5,16}|E[A-Z]{4,16}"
-                        r"|0x[0-9a-fA-F]{2,16}"
-                        r"|[a-z]{2,20}(?:[_-][a-z]{2,20}){0,4}[_-]\d{2,12}"
-                        r"|[A-Za-z]+_[A-Z0-9]{6,}|\d{5,16}|\d{2,4}-\d{3,4}-?\d{3,5}")),
-    ("constant", re.compile(r"\$?[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,8}")),
-    ("version", re.compile(r"v?\d{1,4}\.\d{1,5}(?:\.\d{1,6}){1,2}(?:-[\w.]{1,20})?"
-                           r"|v\d{1,4}(?:\.\d{1,5})?")),
-    ("number", re.compile(r"[$€£¥]\d[\d,]{0,15}(?:\.\d{1,4})?[kKmM]?"
-                          r"|\d{1,10}(?:\.\d{1,4})?(?:%|ms|[KMG]i?B|px)")),
-)  # fmt: skip
+# One pattern for all classes; the first that fits the whole token decides.
+_CLASS = re.compile(
+    r"(?P<url>[a-z][a-z0-9+.-]{1,12}://\S{3,})"
+    r"|(?P<email>[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+)"
+    r"|(?P<uuid>[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})"
+    r"|(?P<ticket>#\d{1,7}|[A-Z][A-Z0-9]{1,9}-\d{1,7}|(?:GH|PR|MR|CVE)[-#]?\d[\d-]{1,12})"
+    r"|(?P<hash>(?=\w{0,64}\d)(?=\w{0,64}[a-f])(?:[0-9a-f]{7,12}|[0-9a-f]{32}|[0-9a-f]{40}"
+    r"|[0-9a-f]{64})|sha\d+:\w{6,128})"
+    r"|(?P<host>(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?|localhost:\d{2,5}"
+    r"|(?:[a-z0-9-]{1,63}\.){1,6}(?:com|net|org|io|dev|local|internal|cloud|app|ai|corp|lan|edu"
+    r"|gov|de|fr|jp|cn|kr|uk)(?::\d{1,5})?)"
+    r"|(?P<code>[A-Z]{1,6}\d{2,8}[A-Z]?|(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{5,16}"
+    r"|E[A-Z]{4,16}|0x[0-9a-fA-F]{2,16}|[a-z]{2,20}(?:[_-][a-z]{2,20}){0,4}[_-]\d{2,12}"
+    r"|[A-Za-z]+_[A-Z0-9]{6,}|\d{5,16}|\d{2,4}-\d{3,4}-?\d{3,5})"
+    r"|(?P<constant>\$?[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,8})"
+    r"|(?P<version>v?\d{1,4}\.\d{1,5}(?:\.\d{1,6}){1,2}(?:-[\w.]{1,20})?|v\d{1,4}(?:\.\d{1,5})?)"
+    r"|(?P<number>[$€£¥]\d[\d,]{0,15}(?:\.\d{1,4})?[kKmM]?"
+    r"|\d{1,10}(?:\.\d{1,4})?(?:%|ms|[KMG]i?B|px))"
+)
 _ENDS = ".,:;?=&~-+/%"
 _LONGEST = 300
 # Distinct identifiers that one message may bring; a listing of a million hashes brings no more.
@@ -104,10 +100,11 @@ def classify(token: str) -> tuple[str, str]:
     bare = token.rstrip(_ENDS) if "://" not in token else token.rstrip(".,:;")
     if not 2 <= len(bare) <= _LONGEST:
         return "", ""
-    for kind, pattern in _CLASSES:
-        if pattern.fullmatch(bare):
-            return ("", "") if kind == "url" and _ASSET.search(bare) else (kind, bare)
-    return "", ""
+    found = _CLASS.fullmatch(bare)
+    if found is None or found.lastgroup is None:
+        return "", ""
+    is_asset = found.lastgroup == "url" and _ASSET.search(bare)
+    return ("", "") if is_asset else (found.lastgroup, bare)
 
 
 def _is_plain(token: str) -> bool:

@@ -6,7 +6,6 @@ import re
 import sys
 from bisect import bisect_right
 from dataclasses import replace
-from heapq import nsmallest
 from typing import TYPE_CHECKING, TypeVar
 
 from perdure.stock.ledger.facts import said_in
@@ -113,9 +112,11 @@ class _Merging:
             self._statement(index, statement)
         self._errors(index, facts, call)
         uses = 1 if facts.role == "tool" else _SPOKEN
+        known = self.identifiers
         for kind, text, _ in facts.identifiers:
-            count, last = self.identifiers.pop((kind, text), (0, index))
-            self.identifiers[kind, text] = (count + uses, max(index, last))
+            key = (kind, text)
+            count, last = known.pop(key, (0, index))
+            known[key] = (count + uses, max(index, last))
 
     def _user(self, index: int, facts: MessageFacts) -> None:
         if facts.drops and self.asks:
@@ -259,16 +260,18 @@ class _Merging:
         gone = {id(fact) for fact in weak[:over]}
         return tuple(fact for fact in facts if id(fact) not in gone)
 
+    def _uses(self, key: tuple[str, str]) -> int:
+        return self.identifiers[key][0]
+
     def _identifiers(self) -> tuple[Identifier, ...]:
         """Return the most used and latest of each kind, in the order of their last use."""
-        by_kind: dict[str, list[tuple[int, int, str]]] = {}
-        for (kind, text), (count, last) in self.identifiers.items():
-            by_kind.setdefault(kind, []).append((-count, -last, text))
-        kept = {
-            (kind, text)
-            for kind, ranked in by_kind.items()
-            for _, _, text in nsmallest(_MOST_PER_KIND, ranked)
-        }
+        by_kind: dict[str, list[tuple[str, str]]] = {}
+        for key in reversed(self.identifiers):
+            by_kind.setdefault(key[0], []).append(key)
+        kept: set[tuple[str, str]] = set()
+        for keys in by_kind.values():
+            keys.sort(key=self._uses, reverse=True)  # stable: of equal ones the latest comes first
+            kept.update(keys[:_MOST_PER_KIND])
         if over := len(self.identifiers) - len(kept):
             self.left["identifiers"] = self.left.get("identifiers", 0) + over
         return tuple(
