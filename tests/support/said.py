@@ -3,7 +3,7 @@
 `fixtures/said/*.txt` holds one saying a line behind its kind: `R` a standing rule, `N` none, `E`
 an old value and the sentence that names it as old, `I` one that gives another value for the same
 thing, `B` two that hold side by side. Of each kind every second line belongs to the second half,
-which nobody looks at while the extractor is improved.
+which nobody looks at while the extractor is improved; kinds in small letters belong to the first.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ _END = ".!。！"
 def sayings(language: str, kind: str, half: int) -> list[str]:
     """Return the sayings of a kind; `half` is 0 or 1."""
     lines = (FOLDER / f"{language}.txt").read_text("utf-8").splitlines()
-    return [line[2:] for line in lines if line.startswith(f"{kind} ")][half::2]
+    found = [line[2:] for line in lines if line.startswith(f"{kind} ")][half::2]
+    further = [line[2:] for line in lines if line.startswith(f"{kind.lower()} ")]
+    return found if half else found + further
 
 
 def pairs(language: str, kind: str, half: int) -> list[tuple[str, str]]:

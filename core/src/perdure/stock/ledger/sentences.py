@@ -13,7 +13,7 @@ _END = re.compile(r"[.!?]{1,6}[)\"'”’»\]*_`]{0,4}\s+|[。！？][」』”�
 # A full stop after these ends no sentence.
 _SHORT_FORM = re.compile(
     r"(?:^|[\s(])(?:e\.?g|i\.?e|etc|vs|cf|approx|ca|no|nr|mr|mrs|ms|dr|st|z\.? ?b|bzw|d\.? ?h"
-    r"|usw|p\.? ?ex|p\.? ?ej|sr|"
+    r"|usw|in[ck]l|ex[ck]l|zzgl|ggf|bspw|min|max|aprox|p\.? ?ex|p\.? ?ej|sr|"
     r"sra|ex|т\. ?[ед]|г|руб|тыс|[a-z]|\d{1,2})\.\s+$",
     re.IGNORECASE,
 )

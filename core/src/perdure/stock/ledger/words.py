@@ -29,6 +29,11 @@ _CHARACTERS = (
 )
 _ONE_WORD = r"(?<!\S)[`\"'“]?(?P<old>[^\s,;()\"'`]{1,60}?)[`\"'”]?"
 _EXACT = r"[`\"'“]?(?P<old>[\w./@$€-]{0,40}[\d_./@-][\w./@-]{0,40})"
+# What may follow words that take a request back; `cancel that button` takes nothing back.
+_POLITE = (
+    r"(?:,? ?(?:please|thanks|thank you|then|bitte|danke|por favor|gracias|s'il te plaît|merci"
+    r"|obrigad[oa]|пожалуйста|спасибо|谢谢|吧|啊|ください|です|ね|よ|요|주세요|줘)){0,2}"
+)
 _GAP = r"(?: [\w'’-]{1,20}){0,3}"
 
 
@@ -113,7 +118,8 @@ def words() -> Words:
         additive=tokens("additive"),
         acknowledged=tokens("acknowledged"),
         dropped=re.compile(
-            rf"\W{{0,4}}(?:(?:ok(?:ay)?|no|actually|wait|hmm),? )?(?:{'|'.join(lines('dropped'))})"
+            rf"\W{{0,4}}(?:(?:ok(?:ay)?|no|actually|wait|hmm),? )?"
+            rf"(?:{combined(lines('dropped'))}){_POLITE}(?:\s*(?:[.,;:!…。，！；、]|$)|\s+[—–-]\s)"
         ),
         wishes=by_script("wishes"),
         decided=by_script("decided"),
