@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"[^\W_][\w'’.-]*[^\W_]|[^\W_]")
 _CJK = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
+_RUN = re.compile(r"[぀-ヿ㐀-鿿가-힯]+|[^\W_぀-ヿ㐀-鿿가-힯](?:[\w.-]*[a-z0-9])?", re.ASCII)
+# A string that names one thing: an address, a host, a name with a number or an underscore.
+_NAME = re.compile(r"[a-z][\w.-]*[@_][a-z]|[a-z]\w*[-_]\w*\d|[a-z]\w*\.[a-z]{2}")
 _CYRILLIC = re.compile(r"[а-яё]")
 # How many earlier sentences with the same old value are looked at.
 _MOST_LOOKED_AT = 50
@@ -129,28 +132,54 @@ def _is_meant(earlier: Statement, later: Statement, old: str, new: str) -> bool:
     A sentence that holds the new value too, or names the old one as old itself, speaks of the
     change (or of a journey from one to the other), not for the old value.
     """
-    if (new and new in compact(earlier.text.lower())) or any(
-        named == old for named, _ in earlier.taken_back
-    ):
+    holds_new = bool(new) and new in compact(earlier.text.lower())
+    if holds_new or any(named == old for named, _ in earlier.taken_back):
         return False
-    of_earlier, of_later = set(earlier.subject.split()), set(later.subject.split())
-    if of_earlier and of_later:
-        is_part = of_earlier <= of_later or of_later <= of_earlier
-        return of_earlier == of_later or (earlier.value == old and is_part)
+    if earlier.subject and later.subject:
+        is_same = earlier.subject == later.subject
+        return is_same or (_is_value(earlier.value, old) and _is_part(earlier, later))
     names_old = set(_stems(old))
     about_earlier = _about(earlier.text) - names_old
     about_later = _about(later.text) - names_old
-    if earlier.value == old and (earlier.subject or not about_earlier):
+    if _is_value(earlier.value, old) and (earlier.subject or not about_earlier):
         is_named = earlier.subject in compact(later.text.lower())
-        return of_earlier <= about_later or is_named or _CJK.search(old) is not None
-    if not about_earlier:  # it says nothing but the old value: `Use tabs.`
-        return len(about_later) <= 1
-    shared = about_earlier & about_later
-    return len(shared) >= 2 or (len(shared) == 1 and len(about_earlier) == 1)
+        is_said = set(earlier.subject.split()) <= about_later
+        return is_said or is_named or _CJK.search(old) is not None
+    return _is_about_the_same(about_earlier, about_later, is_name=bool(_NAME.search(old)))
+
+
+def _is_about_the_same(earlier: set[str], later: set[str], *, is_name: bool) -> bool:
+    """Return whether what two sentences say beside the old value is enough in common.
+
+    Args:
+        earlier: What the earlier sentence is about; nothing for `Use tabs.`
+        later: What the later one is about; nothing when it only names what is old and new.
+        is_name: Whether the old value is a string that names one thing.
+    """
+    shared = len(earlier & later)
+    if not later or (is_name and (shared or len(later) == 1)):
+        return True
+    if not earlier:
+        return len(later) <= 1
+    return shared >= 2 or (shared == 1 and len(earlier) == 1)
+
+
+def _is_part(earlier: Statement, later: Statement) -> bool:
+    """Return whether one subject is a part of the other."""
+    some, other = sorted((earlier.subject, later.subject), key=len)
+    return set(some.split()) <= set(other.split()) or (
+        _CJK.match(some) is not None and other.startswith(some)
+    )
+
+
+def _is_value(value: str, old: str) -> bool:
+    """Return whether a value is the old one, or the old one with its unit."""
+    return value.startswith(old) and not re.match(r"[\d.,]", value[len(old) :])
 
 
 def _about(text: str) -> set[str]:
-    return {stem(word) for word in _words(text) if word not in words().fillers}
+    known = words().fillers
+    return {stem(word) for word in _words(text) if word not in known and not word.isdigit()}
 
 
 def _stems(text: str) -> list[str]:
@@ -164,10 +193,7 @@ def _words(text: str) -> list[str]:
     if not _CJK.search(lowered):
         return _WORD.findall(lowered)
     found: list[str] = []
-    for word in _WORD.findall(lowered):
-        if _CJK.search(word):
-            found += [word[at : at + 2] for at in range(max(1, len(word) - 1))]
-            found += re.findall(r"[a-z0-9][\w.-]*[a-z0-9]|[a-z0-9]", word, re.ASCII)
-        else:
-            found.append(word)
+    for word in _RUN.findall(words().fillers_joined.sub(" ", lowered)):
+        is_joined = _CJK.match(word)
+        found += [word[at : at + 2] for at in range(max(1, len(word) - 1))] if is_joined else [word]
     return found

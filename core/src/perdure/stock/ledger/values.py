@@ -46,10 +46,11 @@ _JOINED = re.compile(
     r"(?:元|块|美元|日元|人民币|円|ドル|원|달러|年|月|日|号|時|时|点|分|秒|毫秒|小时|時間|天|周|週間|个|個|人|字|文字|行|次|回|件|"
     r"년|월|일|시|분|초|시간|명|자|번|건)?(?:间|間|半)?"
     r"|(?:周|星期|礼拜)[一二三四五六日天]|[月火水木金土日]曜日?|[월화수목금토일]요일|[一二三四五六七八九十百千万]{1,6}(?:元|块|円|人|天|个月|年|月|日)"
-    r"|(?<![a-z])[a-z][\w./-]{0,40}"
+    r"|(?<![a-z])[a-z][a-z0-9_./-]{0,40}"
 )
 _UNIT = re.compile(
-    r"\s?(?:%|[kmgt]o|[кмгт]б|мс|мин|сек|с|rows?|items?|entries|retries|files?|sentences?|filas|linhas|frases|sätze|phrases"
+    r"\s?(?:%|euros?|евро|personen|personnes|personas|pessoas|человека?|[kmgt]o|[кмгт]б|мс|мин|сек"
+    r"|с|rows?|items?|entries|retries|files?|sentences?|filas|linhas|frases|sätze|phrases"
     r"|ms|msec|secs?|seconds?|s|mins?|minutes?|hrs?|hours?|h|days?|weeks?|months?"
     r"|years?|[kmgt]i?b|bytes?|px|"
     r"pt|km|cm|mm|m|kg|g|lbs?|usd|eur|gbp|jpy|dollars?|euros?|pounds?|bucks|words?|lines?"
@@ -88,6 +89,10 @@ _SPOKEN = re.compile(
     r"|écris|responda|escreva)"
     r"(?: to me| me| mir| moi)?(?: only| nur)? (?:in|auf|en"
     r"|em) (?P<value>[^\W\d_]{4,20})(?: (?:now|please|jetzt|ahora|agora))?[.!]?"
+)
+_ASSIGNED = re.compile(
+    r"[`\"']?(?P<name>[a-z]\w{0,40}(?:[_.-]\w{1,40})+)[`\"']? ?[=:] ?"
+    r"[`\"']?(?P<value>[^\s`\"',;]{1,60}?)[`\"']?[.;]?"
 )
 _MOST_SUBJECT_WORDS = 5
 _LONGEST = 240
@@ -136,6 +141,9 @@ def subject_and_value(sentence: str, old: tuple[str, ...] = ()) -> tuple[str, st
     spoken = _SPOKEN.fullmatch(lowered)
     if spoken:
         return f"language to {spoken['verb']} in", spoken["value"]
+    assigned = _ASSIGNED.fullmatch(lowered)
+    if assigned:
+        return assigned["name"], assigned["value"]
     if not known.settings[script].search(lowered) and not known.limits[script].search(lowered):
         return "", ""
     if script == "joined":
@@ -176,6 +184,8 @@ def _spaced_subject(sentence: str, old: tuple[str, ...]) -> tuple[str, str]:
     setting = limit or late or known.settings["spaced"].search(before + "\n" + after)
     about = _WORD.findall(before) + _WORD.findall(after)
     content = sorted({stem(word) for word in about if word not in known.fillers})
+    if setting and not content and not late:
+        content = setting[0].split()
     if not setting or not 1 <= len(content) <= _MOST_SUBJECT_WORDS:
         return "", ""
     if any(word in known.additive for word in about):
@@ -219,7 +229,8 @@ def _joined_subject(sentence: str, old: tuple[str, ...]) -> tuple[str, str]:
         before, after = before.replace(value, "", 1), after.replace(value, "", 1)
     subject = re.sub(r"[\W_]+", "", known.fillers_joined.sub("", before))
     rest = re.sub(r"[\W_]+", "", known.fillers_joined.sub("", after))
-    is_set = known.settings["joined"].search(subject) or known.limits["joined"].search(subject)
+    fixed = f"{before} {subject}"
+    is_set = known.settings["joined"].search(fixed) or known.limits["joined"].search(fixed)
     if not is_set or len(subject) > 16 or len(rest) > 4:
         return "", ""
     if re.match(r"也|还有|另外|또한|また", before):
