@@ -154,6 +154,37 @@ def test_asks_are_open_until_answered_and_dropped_when_taken_back():
     ]
 
 
+TAKEN_BACK = [
+    *["forget it", "ok cancel that please", "no need anymore", "lass gut sein", "doch nicht"],
+    *["Hat sich erledigt, danke", "pas la peine", "annule", "ya no hace falta", "mejor no"],
+    *["não precisa mais", "deixa pra lá", "уже не нужно", "отбой", "不用了，谢谢", "别做了"],
+    *["キャンセルで", "もういいです", "취소해 주세요", "그만두죠"],
+]
+NOT_TAKEN_BACK = [
+    *["cancel that order with id 3", "Abbrechen-Knopf hinzufügen", "annule la commande 3"],
+    *["no importa el orden, ordénalos", "cancela o pedido 4", "не надо использовать eval"],
+    *[
+        "取消按钮改成红色",
+        "キャンセルボタンを追加して",
+        "취소 버튼을 추가해 줘",
+        "no need to add tests",
+    ],
+]
+
+
+@pytest.mark.parametrize("text", TAKEN_BACK)
+def test_a_request_is_taken_back_in_any_language(text):
+    ledger = ledger_of(user("Write the report about Q3."), user(text))
+    assert [ask.outcome for ask in ledger.asks] == ["dropped"]
+
+
+@pytest.mark.parametrize("text", NOT_TAKEN_BACK)
+def test_a_request_that_starts_with_a_word_for_cancelling_takes_nothing_back(text):
+    """Work on a cancel button dropped the request before it, and was no request itself."""
+    ledger = ledger_of(user("Write the report about Q3."), user(text))
+    assert [ask.outcome for ask in ledger.asks] == ["open", "open"]
+
+
 def test_an_answer_to_a_question_tool_is_the_users_word():
     ledger = ledger_of(
         call("AskUserQuestion", {"questions": [{"question": "Which database?"}]}),

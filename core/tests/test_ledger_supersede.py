@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from perdure.stock.ledger import build, facts_of, render, render_quotations
-from perdure.stock.ledger.supersede import replaced_by
+from perdure.stock.ledger.supersede import current_texts, replaced_by
 
 IMPLICIT = [
     ("The budget is $500.", "The budget is now $800."),
@@ -84,6 +84,13 @@ BOTH_HOLD = [
 ]
 
 
+STILL_HOLDS = [
+    ("Keep 3 backups.", "3 -> 5"),
+    ("The meeting is on June 3.", "The flight was moved from June 3 to June 8."),
+    ("Answer old@example.net within a day.", "Invoices no longer go to old@example.net."),
+]
+
+
 def _ledger(*texts: str):
     return build(None, [(i, facts_of({"role": "user", "content": t})) for i, t in enumerate(texts)])
 
@@ -159,3 +166,18 @@ def test_a_replaced_value_in_a_longer_message_is_marked_where_it_stands():
     )
     quoted = render_quotations(ledger, count=len, budget_tokens=5_000)
     assert "Book the hall for May. The budget is $500. [replaced in 1] Ada will pay." in quoted.text
+
+
+@pytest.mark.parametrize(("earlier", "later"), STILL_HOLDS)
+def test_an_old_value_of_one_thing_is_not_that_of_another(earlier, later):
+    assert current_texts(_ledger(earlier, later))(0, earlier) == earlier
+
+
+def test_a_plain_sentence_with_a_value_that_is_named_as_old_is_marked():
+    """It was no statement of the ledger, so its quotation went on as if it held."""
+    old = "Invoices go out to billing@old.example, as you know."
+    ledger = _ledger(old, "Invoices no longer go to billing@old.example.")
+
+    text = render_quotations(ledger, count=len, budget_tokens=5_000).text
+
+    assert "[replaced in 1]" in text

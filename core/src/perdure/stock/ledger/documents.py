@@ -48,8 +48,9 @@ _LEAST_BYTES = 120
 _HEADINGS = 3
 _SECTIONS = 2
 _DOCUMENT_CHARS = 1_500
-# Nobody types more; of a longer text the edges are looked at as typed.
+# Nobody types more; of a longer text the edges are taken as typed.
 _MOST_TYPED = 40_000
+_EDGE = 4_000
 _LAST_CHARS = 600
 _LOOKED_AT = 2_000
 _BLANK_LINE = re.compile(r"\n\s*\n")
@@ -82,7 +83,7 @@ def _start(text: str) -> int:
         line = announced[0].strip().lower()
         is_label = words().label.fullmatch(line)
         if len(after) >= _LEAST_BYTES and not is_label and not _WISHED.search(line):
-            places.append(announced.end())
+            places.append(announced.start())
             break
     return min(places, default=-1)
 
@@ -99,7 +100,6 @@ def _end(document: str) -> int:
 
 
 def _edges(text: str) -> tuple[str, str]:
-    half = _MOST_TYPED // 2
-    first, last = text.rfind("\n", 0, half) + 1 or half, text.find("\n", len(text) - half) + 1
-    last = last or len(text) - half
+    first = text.rfind("\n", 0, _EDGE) + 1 or _EDGE
+    last = text.find("\n", len(text) - _EDGE) + 1 or len(text) - _EDGE
     return f"{text[:first]}\n{text[last:]}", text[first:last]

@@ -23,7 +23,7 @@ _WORD = re.compile(r"[^\W_][\w'’.-]*[^\W_]|[^\W_]")
 _CJK = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
 _RUN = re.compile(r"[぀-ヿ㐀-鿿가-힯]+|[^\W_぀-ヿ㐀-鿿가-힯](?:[\w.-]*[a-z0-9])?", re.ASCII)
 # A string that names one thing: an address, a host, a name with a number or an underscore.
-_NAME = re.compile(r"[a-z][\w.-]*[@_][a-z]|[a-z]\w*[-_]\w*\d|[a-z]\w*\.[a-z]{2}")
+_NAME = re.compile(r"[a-z]{3,} \d+$|[a-z][\w.-]*[@_][a-z]|[a-z]\w*[-_]\w*\d|[a-z]\w*\.[a-z]{2}")
 _CYRILLIC = re.compile(r"[а-яё]")
 # How many earlier sentences with the same old value are looked at.
 _MOST_LOOKED_AT = 50
@@ -153,11 +153,11 @@ def _is_about_the_same(earlier: set[str], later: set[str], *, is_name: bool) -> 
 
     Args:
         earlier: What the earlier sentence is about; nothing for `Use tabs.`
-        later: What the later one is about; nothing when it only names what is old and new.
+        later: What the later one is about; nothing for `Not room 204, room 310.`
         is_name: Whether the old value is a string that names one thing.
     """
     shared = len(earlier & later)
-    if not later or (is_name and (shared or len(later) == 1)):
+    if is_name and (shared or len(later) <= 1):
         return True
     if not earlier:
         return len(later) <= 1
