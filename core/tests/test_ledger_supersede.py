@@ -29,11 +29,27 @@ IMPLICIT = [
     ("Le budget est de 500 euros.", "Le budget est maintenant de 800 euros."),
     ("O orçamento é de 500 reais.", "O orçamento agora é de 800 reais."),
     ("Бюджет 500 рублей.", "Бюджет теперь 800 рублей."),
+    ("Reply in Italian.", "Please reply in Polish from now on."),
+    ("Отвечай по-итальянски.", "Отныне отвечай по-польски."),
+    ("用意大利语回复。", "今后用波兰语回复。"),
+    ("イタリア語で返事して。", "今後はポーランド語で返事して。"),
+    ("이탈리아어로 답해 줘.", "이제부터 폴란드어로 답해 줘."),
+    ("Use Node 18 for the build.", "Use Node 20 for the build."),
+    ("max_retries = 3", "max_retries = 7"),
+    ("La taille de page est de 50.", "La taille de page doit être de 75 maintenant."),
+    ("worker 数量必须是 4。", "worker 数量设成 12。"),
+    ("Дата запуска 1 июня.", "На самом деле дата запуска 15 июня."),
     ("预算是500元。", "预算改为800元。"),
     ("予算は500円です。", "予算を800円に変更してください。"),
     ("예산은 500달러입니다.", "예산은 이제 800달러입니다."),
 ]
 EXPLICIT = [
+    ("The queue is named jobs-a.", "The queue is not jobs-a anymore, it's jobs-b."),
+    ("The log level is DEBUG.", "Log level: INFO (was DEBUG)."),
+    ("La file s'appelle jobs-a.", "La file ne s'appelle plus jobs-a mais jobs-b."),
+    ("Das Release ist am 5. Mai.", "Das Release wurde vom 5. Mai auf den 12. Mai verschoben."),
+    ("队列叫 jobs-a。", "队列不叫 jobs-a 了，改叫 jobs-b。"),
+    ("ログレベルは DEBUG です。", "ログレベル: INFO（以前は DEBUG）。"),
     (
         "Используй для тестов семь серверов.",
         "Используй для тестов девять серверов вместо семи серверов.",
@@ -81,6 +97,15 @@ BOTH_HOLD = [
     ("The database is slow.", "The database is Postgres."),
     ("The language is Go.", "The language of the docs is German."),
     ("Meet at 5pm.", "The deadline is 6pm."),
+    ("Max 3 files.", "Max 5 retries."),
+    ("Answers at most 200 words.", "Answers at most 10 lines."),
+    ("Höchstens 200 Wörter.", "Höchstens 10 Zeilen."),
+    ("Answer in detail.", "Answer in English."),
+    ("Answer in French.", "Comments in German."),
+    ("用中文回答。", "注释用英文写。"),
+    ("Mets la taille de police à 11.", "Mets la taille de bordure à 13."),
+    ("前端用 React 18。", "后端用 Node 20。"),
+    ("Use Node 18 for the build.", "Use Node 20 for the tests."),
 ]
 
 

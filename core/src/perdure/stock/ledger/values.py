@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from perdure.stock.ledger.tongues import tongue_of
 from perdure.stock.ledger.words import words
 
 _DAY = (
@@ -49,7 +50,8 @@ _JOINED = re.compile(
     r"|(?<![a-z])[a-z][a-z0-9_./-]{0,40}"
 )
 _UNIT = re.compile(
-    r"\s?(?:%|euros?|евро|personen|personnes|personas|pessoas|человека?|[kmgt]o|[кмгт]б|мс|мин|сек"
+    r"\s?(?:%|per ?cent|prozent|pour cent|por (?:ciento|cento)|процент\w{0,2}"
+    r"|euros?|евро|personen|personnes|personas|pessoas|человека?|[kmgt]o|[кмгт]б|мс|мин|сек"
     r"|с|rows?|items?|entries|retries|files?|sentences?|filas|linhas|frases|sätze|phrases"
     r"|ms|msec|secs?|seconds?|s|mins?|minutes?|hrs?|hours?|h|days?|weeks?|months?"
     r"|years?|[kmgt]i?b|bytes?|px|"
@@ -62,6 +64,12 @@ _UNIT = re.compile(
     r"jours?|semaines?|mois|mots|lignes|reais|секунд\w*|минут\w*|час\w*|дн\w+|недел\w+"
     r"|месяц\w*|рубл\w+|доллар\w*|слов\w*|строк\w*)"
     r"(?!\w)"
+)
+# Units that say what is counted: five lines take nothing back from two hundred words.
+_COUNTED = re.compile(
+    r"(?:(?:word|line|char|token|row|item|entr|retr|file|sentence|page)\w{0,7}|palabras?|palavras?"
+    r"|líneas?|linhas?|filas?|frases?|wörter|zeilen|sätze|seiten|mots?|lignes?|phrases?"
+    r"|слов\w{0,2}|строк\w{0,2}|páginas?)$"
 )
 _BRIDGE = re.compile(r"\s*(?:,|at|um|à|a las?|às|в|at about|um|gegen|–|-)?\s*")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
@@ -83,13 +91,6 @@ _NAMED = re.compile(
     r"(?:now |ahora |jetzt |maintenant |agora |теперь |nun |désormais )?|\s?:\s|\s=\s)"
     r"(?P<value>(?:[^\W\d_a-zà-ÿа-я]|\w{1,20}[./_-])[\w.+#/-]{1,30}(?: [\w.+#-]{2,20})?)[.!]?"
 )
-_SPOKEN = re.compile(
-    r"(?:please |bitte |por favor,? |from now on,? |ab jetzt |désormais,? )*"
-    r"(?P<verb>answer|reply|respond|write|speak|antworte|schreib|responde|escribe|réponds"
-    r"|écris|responda|escreva)"
-    r"(?: to me| me| mir| moi)?(?: only| nur)? (?:in|auf|en"
-    r"|em) (?P<value>[^\W\d_]{4,20})(?: (?:now|please|jetzt|ahora|agora))?[.!]?"
-)
 _ASSIGNED = re.compile(
     r"[`\"']?(?P<name>[a-z]\w{0,40}(?:[_.-]\w{1,40})+)[`\"']? ?[=:] ?"
     r"[`\"']?(?P<value>[^\s`\"',;]{1,60}?)[`\"']?[.;]?"
@@ -110,10 +111,17 @@ def taken_back(sentence: str) -> tuple[tuple[str, str], ...]:
         for pattern in patterns if cue.search(lowered) else ():
             for match in pattern.finditer(lowered):
                 old = match["old"].strip(_EDGES)
-                if old and old not in known.fillers:
-                    new = lowered[match.start("new") :] if "new" in pattern.groupindex else ""
-                    found.setdefault(old, " ".join(new.split()[: len(old.split())]).strip(_EDGES))
+                rest = lowered[match.start("new") :] if "new" in pattern.groupindex else ""
+                new = " ".join(rest.split()[: len(old.split())]).strip(_EDGES)
+                if old and old not in known.fillers and _could_be(old, new):
+                    found.setdefault(old, new)
     return tuple(found.items())
+
+
+def _could_be(old: str, new: str) -> bool:
+    """Return whether both can be values of one thing; the size of letters to 13 is no change."""
+    has_number = any(character.isdigit() for character in new)
+    return not has_number or any(map(str.isdigit, old)) or re.match(_DAY, old) is not None
 
 
 def compact(text: str) -> str:
@@ -138,9 +146,9 @@ def subject_and_value(sentence: str, old: tuple[str, ...] = ()) -> tuple[str, st
     own = (_ASIDE.sub("", sentence) if old else sentence).strip()
     lowered, known = own.lower(), words()
     script = "joined" if _CJK.search(lowered) else "spaced"
-    spoken = _SPOKEN.fullmatch(lowered)
-    if spoken:
-        return f"language to {spoken['verb']} in", spoken["value"]
+    tongue = tongue_of(lowered)
+    if tongue:
+        return tongue
     assigned = _ASSIGNED.fullmatch(lowered)
     if assigned:
         return assigned["name"], assigned["value"]
@@ -184,6 +192,8 @@ def _spaced_subject(sentence: str, old: tuple[str, ...]) -> tuple[str, str]:
     setting = limit or late or known.settings["spaced"].search(before + "\n" + after)
     about = _WORD.findall(before) + _WORD.findall(after)
     content = sorted({stem(word) for word in about if word not in known.fillers})
+    if counted := _COUNTED.search(sentence[start:end]):
+        content = sorted({*content, counted[0].rstrip("s")})
     if setting and not content and not late:
         content = setting[0].split()
     if not setting or not 1 <= len(content) <= _MOST_SUBJECT_WORDS:
