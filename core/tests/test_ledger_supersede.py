@@ -45,6 +45,8 @@ IMPLICIT = [
 ]
 EXPLICIT = [
     ("The queue is named jobs-a.", "The queue is not jobs-a anymore, it's jobs-b."),
+    ("Timeout: 15 s", "Timeout: 15 s -> 30 s"),
+    ("таймаут: 15 с", "таймаут: 15 с -> 30 с"),
     ("The log level is DEBUG.", "Log level: INFO (was DEBUG)."),
     ("La file s'appelle jobs-a.", "La file ne s'appelle plus jobs-a mais jobs-b."),
     ("Das Release ist am 5. Mai.", "Das Release wurde vom 5. Mai auf den 12. Mai verschoben."),

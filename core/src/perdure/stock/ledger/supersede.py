@@ -23,7 +23,7 @@ _WORD = re.compile(r"[^\W_][\w'’.-]*[^\W_]|[^\W_]")
 _CJK = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
 _RUN = re.compile(r"[぀-ヿ㐀-鿿가-힯]+|[^\W_぀-ヿ㐀-鿿가-힯](?:[\w.-]*[a-z0-9])?", re.ASCII)
 # A string that names one thing: an address, a host, a name with a number or an underscore.
-_NAME = re.compile(r"[a-z]{3,} \d+$|[a-z][\w.-]*[@_][a-z]|[a-z]\w*[-_]\w*\d|[a-z]\w*\.[a-z]{2}")
+_NAME = re.compile(r"[a-z]{3,} \d+$|[a-z][\w.-]*[@_][a-z]|[a-z]\w*[-_]\w+|[a-z]\w*\.[a-z]{2}")
 _CYRILLIC = re.compile(r"[а-яё]")
 # How many earlier sentences with the same old value are looked at.
 _MOST_LOOKED_AT = 50

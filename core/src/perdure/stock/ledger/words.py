@@ -27,7 +27,7 @@ _CHARACTERS = (
     r"[「『“\"`]?(?P<{0}>(?:[^\s，。、；,;「」『』“”\"`をはが]|(?<=[월년月年]) (?=\d))"
     r"{{1,24}}?)[」』”\"`]?"
 )
-_ONE_WORD = r"(?<!\S)[`\"'“]?(?P<old>[^\s,;()\"'`]{1,60}?)[`\"'”]?"
+_ONE_WORD = r"(?<!\S)[`\"'“]?(?P<old>(?:\d[\d.,]{0,20} )?[^\s,;()\"'`]{1,60}?)[`\"'”]?"
 _EXACT = r"[`\"'“]?(?P<old>[\w./@$€-]{0,40}[\d_./@-][\w./@-]{0,40})"
 # What may follow words that take a request back; `cancel that button` takes nothing back.
 _POLITE = (
