@@ -71,6 +71,8 @@ _COUNTED = re.compile(
     r"|líneas?|linhas?|filas?|frases?|wörter|zeilen|sätze|seiten|mots?|lignes?|phrases?"
     r"|слов\w{0,2}|строк\w{0,2}|páginas?)$"
 )
+# `サーバー3` is one of several servers; after a particle the number would be a value.
+_NUMBERED = re.compile(r"[^\W\d_はをがにの是为為用成到从從은는이가을를로만](?<![a-z])\d{1,2}")
 _BRIDGE = re.compile(r"\s*(?:,|at|um|à|a las?|às|в|at about|um|gegen|–|-)?\s*")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 # Endings by which one Russian word differs from itself; what remains has three letters or more.
@@ -198,6 +200,8 @@ def _spaced_subject(sentence: str, old: tuple[str, ...]) -> tuple[str, str]:
         content = setting[0].split()
     if not setting or not 1 <= len(content) <= _MOST_SUBJECT_WORDS:
         return "", ""
+    if not limit and not late and _is_ordinal(before, sentence[start:end], setting.start()):
+        return "", ""
     if any(word in known.additive for word in about):
         return "", ""
     trailing = [word for word in _WORD.findall(after) if word not in known.fillers]
@@ -206,6 +210,20 @@ def _spaced_subject(sentence: str, old: tuple[str, ...]) -> tuple[str, str]:
     if trailing and not counts_a_noun and not _SCOPE.match(after):
         return "", ""
     return " ".join(content), sentence[start:end].strip(_EDGES)
+
+
+def _is_ordinal(before: str, value: str, setting: int) -> bool:
+    """Return whether a number only says which one of a kind: `look at page 3` sets nothing.
+
+    Args:
+        before: The sentence up to the number.
+        value: The number.
+        setting: Where the word stands that the number would be the value of.
+    """
+    found = [word for word in _WORD.finditer(before) if word[0] not in words().fillers]
+    if not found or not value.strip(_EDGES).isdigit() or not before.endswith(f"{found[-1][0]} "):
+        return False
+    return setting > found[0].start()
 
 
 def _merged_spans(sentence: str) -> list[tuple[int, int]]:
@@ -243,7 +261,8 @@ def _joined_subject(sentence: str, old: tuple[str, ...]) -> tuple[str, str]:
     is_set = known.settings["joined"].search(fixed) or known.limits["joined"].search(fixed)
     if not is_set or len(subject) > 16 or len(rest) > 4:
         return "", ""
-    if re.match(r"也|还有|另外|또한|また", before):
+    is_one_of_a_kind = _NUMBERED.fullmatch(sentence[max(0, start - 1) : end].strip(" "))
+    if is_one_of_a_kind or re.match(r"也|还有|另外|또한|また", before):
         return "", ""
     return subject, sentence[start:end].strip(_EDGES)
 
