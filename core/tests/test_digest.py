@@ -59,13 +59,25 @@ def test_decision_of_the_assistant_is_kept():
     assert said in make_digest(items(messages), budget_tokens=200, count=COUNT).text
 
 
-def test_rows_of_json_are_values_with_their_keys():
+def test_records_are_values_under_their_names_once():
     rows = [{"hotel": f"Hotel {i}", "price": 100 + i, "phone": f"010-555{i:04d}"} for i in range(5)]
-    text = make_digest(
-        items([tool(json.dumps({"results": rows}))]), budget_tokens=300, count=COUNT
-    ).text
+    messages = [tool(json.dumps({"results": rows[:3]})), tool(json.dumps({"results": rows[3:]}))]
 
-    assert "hotel: Hotel 3, price: 103, phone: 010-5550003" in text
+    made = make_digest(items(messages), budget_tokens=300, count=COUNT)
+
+    assert made.text.count("Records of hotel, price, phone:") == 1
+    for i in range(5):
+        assert f" Hotel {i}, {100 + i}, 010-555{i:04d}" in made.text
+    again = make_digest(items([]), budget_tokens=300, count=COUNT, previous=made.lines)
+    assert again.text == made.text
+
+
+def test_settings_keep_their_names():
+    text = json.dumps({"server": {"port": 8443, "retries": 7, "region": "eu-north-3"}})
+
+    made = make_digest(items([tool(text)]), budget_tokens=300, count=COUNT)
+
+    assert "server: port: 8443, retries: 7, region: eu-north-3" in made.text
 
 
 def test_user_text_is_left_to_the_ledger():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.stock.digest import make_digest
-from perdure.stock.digest.forms import earlier_alike, form_of, rarity
+from perdure.stock.digest.forms import earlier_alike, form_of, look_of, rarity
 from perdure.tokens import counter_for
 
 COUNT = counter_for("gpt-4o").count_text
@@ -20,20 +20,22 @@ def test_rows_of_a_listing_have_one_form():
 
 
 def test_the_one_other_line_has_none_before_it():
-    assert earlier_alike(["a.py: 1", "b.py: 2", "core dumped", "c.py: 3"]) == [0, 1, 0, 2]
+    lines = ["a.py: 1", "b.py: 2", "core dumped", "c.py: 3"]
+
+    assert earlier_alike(map(form_of, lines)) == [0, 1, 0, 2]
 
 
 def test_a_line_of_common_words_in_a_common_form_is_worth_less():
     names = ["load", "save", "open", "sort"] * 60
     lines = [f"def {name}_{other}(self):" for name, other in itertools.pairwise(names)]
-    *common, rare = rarity([*lines, "def quarantine_berth(self):"])
+    *common, rare = rarity([look_of(line) for line in [*lines, "def quarantine_berth(self):"]])
     assert rare == 1.0
     assert max(common) < 0.5
 
 
 @given(st.lists(st.text(max_size=40), max_size=20))
 def test_any_lines_are_compared(lines):
-    assert all(0 < found <= 1 for found in rarity(lines))
+    assert all(0 < found <= 1 for found in rarity([look_of(line) for line in lines]))
 
 
 def test_line_numbers_of_a_read_file_are_no_facts():

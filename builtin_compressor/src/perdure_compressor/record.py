@@ -6,7 +6,7 @@ trusted with it; the summary gets what is left.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +27,11 @@ BORROWED_SHARE = 0.25
 """What the user's words and rules may take of the room, out of every other part."""
 QUOTED_SHARE = 0.65
 MERGED_AT_ONCE = 5_000
-MAX_QUOTED_TOKENS = 4_000
+LEAST_QUOTED_TOKENS = 4_000
+QUOTED_OF_LARGE = 0.25
+"""The user's words may take 4,000 tokens of a handoff that is large enough, or this share of it."""
 MIN_SUMMARY_SHARE = 0.15
-SUMMARY_OF_REST = 0.5
+SUMMARY_OF_REST = 0.6
 """What the summary gets of the room that the user's words leave; the ledger has the rest."""
 FRAME_TOKENS = 220
 
@@ -64,7 +66,7 @@ class Carried:
         """Return plain JSON values."""
         return {
             "ledger": self.ledger.to_json(),
-            "lines": [[x.index, x.role, x.text, x.category] for x in self.lines],
+            "lines": [list(astuple(line)) for line in self.lines],
             "summary": self.summary,
             "handoff": self.handoff,
             "length": self.length,
@@ -174,7 +176,9 @@ def make_record(
         shown: Messages that stay word for word beside the handoff and need no quotation.
     """
     quoted_room = int(QUOTED_SHARE * room.handoff_tokens)
-    quoted_room = min(quoted_room, MAX_QUOTED_TOKENS)
+    quoted_room = min(
+        quoted_room, max(LEAST_QUOTED_TOKENS, int(QUOTED_OF_LARGE * room.handoff_tokens))
+    )
     visible = _without(ledger, shown)
     quotations = render_quotations(visible, count=count, budget_tokens=quoted_room, handle=handle)
     spent = count(quotations.text)

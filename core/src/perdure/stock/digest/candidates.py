@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from perdure.known import Known
 from perdure.messages import (
     call_arguments,
     call_name,
@@ -22,7 +22,7 @@ from perdure.messages import (
 from perdure.messages import (
     digest as digest_of,
 )
-from perdure.stock.digest.forms import earlier_alike
+from perdure.stock.digest.forms import Look, earlier_alike, form_of, look_of
 from perdure.stock.redact import redact
 from perdure.tokens.estimate import estimate_tokens
 
@@ -34,9 +34,11 @@ MAX_JSON_CHARS = 400_000
 MAX_SCAN_CHARS = 400_000
 KEPT_PER_RESULT = 10
 KEPT_PER_TEXT = 24
-CACHE_ENTRIES = 60_000
-CACHED_LINES = 50_000
 BYTES_PER_TOKEN = 3.6
+FIELD_WEIGHT = 1.5
+"""What each value of a record is worth: structured data holds facts and little else."""
+_FIELD_CHARS = range(2, 61)
+_MIN_FIELDS = 3
 
 # What a line is kept for, most telling first; the name of the group is its class. Words are those
 # of ASCII, so that a name ends where Chinese, Japanese or Korean text goes on without a blank.
@@ -120,24 +122,49 @@ class Line:
         text: The line, secrets redacted.
         category: `error`, `decision` or `fact`.
         terms: What it is kept for, with their weights.
+        tokens: Estimated tokens, the line break included.
+        look: Its form and words, for comparing it with others.
+        fields: Names of the values when the line is a record whose values stand without them.
     """
 
     text: str
     category: str
     terms: tuple[tuple[str, float], ...]
+    tokens: int
+    look: Look
+    fields: str = ""
+
+
+class Row(NamedTuple):
+    """A line on its way in: of a text, or of structured data with its values."""
+
+    text: str
+    values: tuple[str, ...] = ()
+    fields: str = ""
+
+
+class _Judged(NamedTuple):
+    text: str
+    category: str
+    terms: dict[str, float]
+    fields: str
 
     @property
-    def tokens(self) -> int:
-        """Estimated tokens, the line break included."""
-        return _tokens_of(self.text)
+    def density(self) -> float:
+        """Its worth by its size in bytes: most lines are never counted in tokens."""
+        bonus = {"error": 2.5, "decision": 2.0}.get(self.category, 0.0)
+        size = len(self.text.encode("utf-8", "surrogatepass"))
+        return (bonus + sum(self.terms.values())) / (size / BYTES_PER_TOKEN + 8)
+
+    def line(self) -> Line:
+        """Return the line with what choosing it needs."""
+        tokens = estimate_tokens(self.text) + 1
+        terms = tuple(self.terms.items())
+        return Line(self.text, self.category, terms, tokens, look_of(self.text), self.fields)
 
 
-@lru_cache(maxsize=CACHED_LINES)
-def _tokens_of(text: str) -> int:
-    return estimate_tokens(text) + 1
-
-
-_cache: dict[bytes, tuple[Line, ...]] = {}
+# More messages than a session sends: what is in a handoff already is not scanned again.
+_known: Known[tuple[Line, ...]] = Known(4_096)
 
 
 def candidates_of(message: Mapping[str, Any], *, digest: bytes | None = None) -> tuple[Line, ...]:
@@ -148,38 +175,30 @@ def candidates_of(message: Mapping[str, Any], *, digest: bytes | None = None) ->
         digest: `messages.digest(message)` when the caller has it already.
     """
     key = digest or digest_of(message)
-    known = _cache.get(key)
+    known = _known.get(key)
     if known is None:
-        if len(_cache) >= CACHE_ENTRIES:
-            _cache.clear()
-        known = _cache[key] = tuple(_best(message))
+        known = tuple(judged.line() for judged in _best(message))
+        _known.put(key, known)
     return known
 
 
-def _best(message: Mapping[str, Any]) -> list[Line]:
+def _best(message: Mapping[str, Any]) -> list[_Judged]:
     """Return the densest lines, in their order."""
     is_tool = is_result(message)
     # Secrets go first: a key that is spread over lines cannot be told by one of them.
-    texts = _split(redact(text_of(message)[:MAX_SCAN_CHARS]), is_tool=is_tool)
-    lines = [line for text in texts if (line := _judged(text, is_tool=is_tool))]
+    rows = _split(redact(text_of(message)[:MAX_SCAN_CHARS]), is_tool=is_tool)
+    lines = [line for row in rows if (line := _judged(row, is_tool=is_tool))]
     for call in tool_calls_of(message):
         lines += _of_call(call)
     limit = KEPT_PER_RESULT if is_tool else KEPT_PER_TEXT
     if len(lines) <= limit:
         return lines
-    alike = earlier_alike([line.text for line in lines])
-    order = sorted(range(len(lines)), key=lambda i: (-_density(lines[i]) / (1 + alike[i]), i))
+    alike = earlier_alike([form_of(line.text) for line in lines])
+    order = sorted(range(len(lines)), key=lambda i: (-lines[i].density / (1 + alike[i]), i))
     return [lines[i] for i in sorted(order[:limit])]
 
 
-def _density(line: Line) -> float:
-    """Return the worth of a line by its size in bytes: most lines are never counted in tokens."""
-    bonus = {"error": 2.5, "decision": 2.0}.get(line.category, 0.0)
-    size = len(line.text.encode("utf-8", "surrogatepass"))
-    return (bonus + sum(weight for _, weight in line.terms)) / (size / BYTES_PER_TOKEN + 8)
-
-
-def _of_call(call: Mapping[str, Any]) -> list[Line]:
+def _of_call(call: Mapping[str, Any]) -> list[_Judged]:
     """Return what a call says: its short arguments, one line."""
     try:
         arguments = json.loads(redact(call_arguments(call)))
@@ -192,24 +211,26 @@ def _of_call(call: Mapping[str, Any]) -> list[Line]:
         for key, value in arguments.items()
         if isinstance(value, (str, int, float)) and len(str(value)) <= MAX_LINE_CHARS // 2
     ]
-    line = _judged(f"{call_name(call)}({', '.join(shown)})", is_tool=True)
+    line = _judged(Row(f"{call_name(call)}({', '.join(shown)})"), is_tool=True)
     long = [v for v in arguments.values() if isinstance(v, str) and len(v) > MAX_LINE_CHARS // 2]
     found = [line] if line else []
     for value in long:
-        judged = (_judged(text, is_tool=True) for text in _split(value[:20_000], is_tool=True))
-        found += sorted(filter(None, judged), key=lambda item: -_density(item))[:4]
+        judged = (_judged(row, is_tool=True) for row in _split(value[:20_000], is_tool=True))
+        found += sorted(filter(None, judged), key=lambda item: -item.density)[:4]
     return found
 
 
-@lru_cache(maxsize=CACHED_LINES)
-def _judged(text: str, *, is_tool: bool) -> Line | None:
-    """Return a line with what it is worth, or nothing; agents read the same lines often."""
+def _judged(row: Row, *, is_tool: bool) -> _Judged | None:
+    """Return a line with what it is worth, or nothing."""
+    text = row.text
     if is_tool and (number := _LINE_NUMBER.match(text)):
         text = text[number.end() :]
     text = " ".join(text.split())
     if len(text) < 8 or _NOISE.match(text) or not _LETTER.search(text):
         return None
     terms = terms_in(text)
+    for value in row.values:
+        terms.setdefault(value, FIELD_WEIGHT)
     lower = text.lower()
     category = "fact"
     if _ERROR.search(lower):
@@ -220,7 +241,7 @@ def _judged(text: str, *, is_tool: bool) -> Line | None:
         return None
     if is_tool and category == "fact" and _MARKUP.match(text):
         terms = {term: weight * _MARKUP_WEIGHT for term, weight in terms.items()}
-    return Line(text[:MAX_LINE_CHARS], category, tuple(terms.items()))
+    return _Judged(text[:MAX_LINE_CHARS], category, terms, row.fields)
 
 
 def terms_in(text: str) -> dict[str, float]:
@@ -233,7 +254,7 @@ def terms_in(text: str) -> dict[str, float]:
     return terms
 
 
-def _split(text: str, *, is_tool: bool) -> Iterable[str]:
+def _split(text: str, *, is_tool: bool) -> Iterable[Row]:
     stripped = text.lstrip()
     if is_tool and stripped[:1] in "{[" and len(text) <= MAX_JSON_CHARS:
         try:
@@ -243,33 +264,49 @@ def _split(text: str, *, is_tool: bool) -> Iterable[str]:
     return _lines(text)
 
 
-def _lines(text: str) -> Iterator[str]:
+def _lines(text: str) -> Iterator[Row]:
     """Yield lines; longer ones as sentences, and those in windows."""
     for line in text.splitlines():
         if len(line) <= MAX_LINE_CHARS:
-            yield line
+            yield Row(line)
             continue
         for sentence in _SENTENCE_END.split(line[:20_000]):
             for start in range(0, len(sentence), MAX_LINE_CHARS):
-                yield sentence[start : start + MAX_LINE_CHARS]
+                yield Row(sentence[start : start + MAX_LINE_CHARS])
 
 
-def _rows(value: object, prefix: str = "") -> Iterator[str]:
+def _rows(value: object, prefix: str = "", *, is_record: bool = False) -> Iterator[Row]:
     """Yield JSON as rows: the leaves of each object on one line, nested ones after it."""
     if isinstance(value, dict):
-        leaves = [f"{k}: {v}" for k, v in value.items() if not isinstance(v, (dict, list))]
-        row = ", ".join(leaves)
-        if row:
-            yield from _lines(f"{prefix}{row}")
+        plain = {k: v for k, v in value.items() if not isinstance(v, (dict, list))}
+        yield from _leaves(plain, prefix, is_record=is_record)
         for key, inner in value.items():
             if isinstance(inner, (dict, list)):
                 yield from _rows(inner, f"{key}: ")
     elif isinstance(value, list):
-        plain = [str(item) for item in value if not isinstance(item, (dict, list))]
-        if plain:
-            yield from _lines(prefix + ", ".join(plain))
+        items = [str(item) for item in value if not isinstance(item, (dict, list))]
+        if items:
+            yield from _lines(prefix + ", ".join(items))
         for item in value:
             if isinstance(item, (dict, list)):
-                yield from _rows(item, prefix)
+                yield from _rows(item, prefix, is_record=True)
     else:
         yield from _lines(f"{prefix}{value}")
+
+
+def _leaves(leaves: Mapping[str, object], prefix: str, *, is_record: bool) -> Iterator[Row]:
+    """Yield the leaves of an object; those of one among many have their names given apart."""
+    held = {name: str(value) for name, value in leaves.items() if value is not None}
+    if not held:
+        return
+    named = f"{prefix}{', '.join(f'{name}: {value}' for name, value in held.items())}"
+    bare = ", ".join(held.values())
+    values = tuple(value for value in held.values() if len(value) in _FIELD_CHARS)
+    if len(held) < _MIN_FIELDS or len(bare) > MAX_LINE_CHARS or "\n" in bare:
+        yield from _lines(named)
+    elif is_record:
+        yield Row(bare, values, ", ".join(held))
+    elif len(named) > MAX_LINE_CHARS:
+        yield from _lines(named)
+    else:
+        yield Row(named, values)

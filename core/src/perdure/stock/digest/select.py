@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from perdure.messages import is_result
@@ -42,12 +42,14 @@ class DigestLine:
         role: Who said it: `assistant` or `tool`.
         text: The line.
         category: `error`, `decision` or `fact`.
+        fields: Names of the values when the line is a record.
     """
 
     index: int
     role: str
     text: str
     category: str
+    fields: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +108,22 @@ def make_digest(
 def _lines(chosen: Sequence[_Option]) -> list[DigestLine]:
     """Return chosen lines in time order."""
     return [
-        DigestLine(option.index, option.role, option.line.text, option.line.category)
+        DigestLine(
+            option.index, option.role, option.line.text, option.line.category, option.line.fields
+        )
         for option in sorted(chosen, key=lambda option: option.index)
     ]
 
 
 def rendered(lines: Sequence[DigestLine]) -> str:
-    """Return lines as text: the number and role once per message."""
+    """Return lines as text: the number and role once per message, names of fields once in all."""
     out: list[str] = []
     before = None
+    named: set[str] = set()
     for line in lines:
+        if line.fields and line.fields not in named:
+            named.add(line.fields)
+            out.append(f"Records of {line.fields}:")
         if line.index != before:
             out.append(f"[{line.index} {line.role}] {line.text}")
         else:
@@ -133,7 +141,7 @@ def _options(
     for old in previous:
         source = {"role": "assistant" if old.role == "assistant" else "tool", "content": old.text}
         for line in candidates_of(source)[:1]:
-            kept = Line(old.text, old.category, line.terms)
+            kept = replace(line, text=old.text, category=old.category, fields=old.fields)
             found[old.text] = (old.index, old.role, kept)
     for index, message, digest in messages:
         role = message.get("role")
@@ -141,7 +149,7 @@ def _options(
             continue
         for line in candidates_of(message, digest=digest):
             found[line.text] = (index, "assistant" if role == "assistant" else "tool", line)
-    rarities = rarity(tuple(found))
+    rarities = rarity([line.look for _, _, line in found.values()])
     return [_Option(*place, rare) for place, rare in zip(found.values(), rarities, strict=True)]
 
 
