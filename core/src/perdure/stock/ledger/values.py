@@ -196,7 +196,7 @@ def _spaced_subject(sentence: str, old: tuple[str, ...]) -> tuple[str, str]:
     content = sorted({stem(word) for word in about if word not in known.fillers})
     if counted := _COUNTED.search(sentence[start:end]):
         content = sorted({*content, counted[0].rstrip("s")})
-    if setting and not content and not late:
+    if setting and not content and not late and setting[0] not in known.fillers:
         content = setting[0].split()
     if not setting or not 1 <= len(content) <= _MOST_SUBJECT_WORDS:
         return "", ""
