@@ -29,6 +29,7 @@ IMPLICIT = [
     ("Le budget est de 500 euros.", "Le budget est maintenant de 800 euros."),
     ("O orçamento é de 500 reais.", "O orçamento agora é de 800 reais."),
     ("Бюджет 500 рублей.", "Бюджет теперь 800 рублей."),
+    ("超时时间应该是 40 秒。", "超时时间应该是 75 秒。"),
     ("Reply in Italian.", "Please reply in Polish from now on."),
     ("Отвечай по-итальянски.", "Отныне отвечай по-польски."),
     ("用意大利语回复。", "今后用波兰语回复。"),
