@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 MIN_GAIN_SHARE = 0.02
 """A compaction that frees less than this share of the room is not worth a new prefix."""
 
+READ_AHEAD_MESSAGES = 64
+"""Messages of a running session come a few at a time and are read at once, so that a compaction
+has little to do; a long history that comes as a whole is read when it is compacted, if ever."""
+
 COUNTING = (Trigger.PREFLIGHT, Trigger.GATEWAY)
 """Triggers that rest on our own count: a list that is at its target has nothing to gain."""
 
@@ -47,18 +51,11 @@ class Compressor:
     def on_messages(
         self, messages: Sequence[Message], history: Transcript
     ) -> Sequence[Message] | None:
-        """Shorten large results before they are first sent."""
-        if not self._options.shrink_on_entry:
-            return None
-        return shrunk_messages(
-            messages,
-            history,
-            kinds=self._kinds,
-            limits=self._options.entry_limit_tokens,
-            counter=self._context.counter,
-            store=self._context.blobs.put_message,
-            names_tools=self._context.dispatches_tools,
-        )
+        """Shorten large results before they are first sent, and read what a handoff will need."""
+        made = self._shrunk(messages, history) if self._options.shrink_on_entry else None
+        if len(messages) <= READ_AHEAD_MESSAGES:
+            record.read_ahead(made or messages)
+        return made
 
     def compress(
         self,
@@ -111,6 +108,17 @@ class Compressor:
             wishes=Wishes(focus_topic=focus_topic, memory_context=memory_context),
         )
         return self._assembled(draft, summary, budget)
+
+    def _shrunk(self, messages: Sequence[Message], history: Transcript) -> Sequence[Message] | None:
+        return shrunk_messages(
+            messages,
+            history,
+            kinds=self._kinds,
+            limits=self._options.entry_limit_tokens,
+            counter=self._context.counter,
+            store=self._context.blobs.put_message,
+            names_tools=self._context.dispatches_tools,
+        )
 
     # -- what was carried ----------------------------------------------------------------
 

@@ -11,13 +11,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from perdure.errors import InputError
-from perdure.stock.digest import DigestLine, make_digest
+from perdure.messages import digest
+from perdure.stock.digest import DigestLine, candidates_of, make_digest
 from perdure.stock.ledger import Ledger, build, facts_of, render, render_quotations
 from perdure.stock.redact import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
+    from perdure.messages import Message
     from perdure.transcript import Entry
     from perdure.types import Budget
 
@@ -158,6 +160,14 @@ def carried_on(previous: Carried, items: Sequence[Numbered]) -> Ledger:
     return ledger
 
 
+def read_ahead(messages: Sequence[Message]) -> None:
+    """Read messages for the ledger and the digest; what is found is remembered by digest."""
+    for message in messages:
+        key = digest(message)
+        facts_of(message, digest=key)
+        candidates_of(message, digest=key)
+
+
 def make_record(
     ledger: Ledger,
     *,
@@ -216,16 +226,16 @@ def extracted(
     shown: str,
 ) -> tuple[str, tuple[DigestLine, ...]]:
     """Return the summary without a model, and the lines to carry on."""
-    digest = make_digest(
+    made = make_digest(
         [(index, entry.message, entry.digest) for index, entry in items],
         budget_tokens=max(0, budget_tokens - 20),
         count=count,
         previous=previous.lines,
         shown=shown,
     )
-    if not digest.text:
-        return "", digest.lines
-    return f"From the work, word for word, [message number]:\n{digest.text}", digest.lines
+    if not made.text:
+        return "", made.lines
+    return f"From the work, word for word, [message number]:\n{made.text}", made.lines
 
 
 def _beside_model(ledger: Ledger) -> Ledger:
