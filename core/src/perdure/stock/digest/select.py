@@ -60,12 +60,15 @@ class Digest:
     lines: tuple[DigestLine, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Option:
+    """A line that may be chosen; `most` is what it adds at the start, and never adds more than."""
+
     index: int
     role: str
     line: Line
     rarity: float
+    most: float = 0.0
 
 
 def make_digest(
@@ -88,6 +91,8 @@ def make_digest(
     """
     options = _options(messages, previous)
     weights, covered = _weights(options), frozenset(terms_in(shown))
+    for option in options:
+        option.most = _gain(option, weights, covered)
     chosen = _chosen(options, budget_tokens, weights, covered)
     used = count(rendered(_lines(chosen)))
     if 0 < used < FULL_SHARE * budget_tokens and len(chosen) < len(options):
@@ -192,7 +197,7 @@ def _greedy(  # noqa: PLR0913, PLR0917 - one running choice, shared by its round
 ) -> int:
     """Take the best line again and again; returns the tokens spent."""
     heap = [
-        (-_gain(option, weights, covered), position)
+        (-option.most, position)
         for position, option in enumerate(options)
         if id(option) not in taken
     ]

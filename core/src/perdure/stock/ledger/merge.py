@@ -260,17 +260,14 @@ class _Merging:
         gone = {id(fact) for fact in weak[:over]}
         return tuple(fact for fact in facts if id(fact) not in gone)
 
-    def _uses(self, key: tuple[str, str]) -> int:
-        return self.identifiers[key][0]
-
     def _identifiers(self) -> tuple[Identifier, ...]:
         """Return the most used and latest of each kind, in the order of their last use."""
         by_kind: dict[str, list[tuple[str, str]]] = {}
-        for key in reversed(self.identifiers):
+        for key in self.identifiers:
             by_kind.setdefault(key[0], []).append(key)
         kept: set[tuple[str, str]] = set()
         for keys in by_kind.values():
-            keys.sort(key=self._uses, reverse=True)  # stable: of equal ones the latest comes first
+            keys.sort(key=self.identifiers.__getitem__, reverse=True)
             kept.update(keys[:_MOST_PER_KIND])
         if over := len(self.identifiers) - len(kept):
             self.left["identifiers"] = self.left.get("identifiers", 0) + over
