@@ -8,7 +8,7 @@ from perdure.stock.ledger.identifiers import identifiers_in
 def test_a_counter_in_a_listing_is_not_a_setting():
     rows = "\n".join(f'{{"position": {n}, "retries": 6}}' for n in range(40))
     settings = [text for kind, text, _ in identifiers_in(rows) if kind == "setting"]
-    assert settings == ['retries": 6']
+    assert settings == ['"retries": 6']
 
 
 def test_addresses_of_a_pages_pictures_and_scripts_take_no_room():

@@ -88,7 +88,10 @@ def _settings(text: str) -> Iterator[tuple[str, int]]:
         start = match.start()
         name = _NAME_BEFORE.search(text, max(0, start - 52), start)
         if name:
-            setting = " ".join(f"{name[0]}{match[0]}".split())
+            first = name.start()
+            quote = name[0].rstrip()[-1]
+            first -= quote in "\"'" and text[first - 1 : first] == quote
+            setting = " ".join(text[first : match.end()].split())
             values.setdefault(name[0].strip(), Counter())[setting] += 1
     for counted in values.values():
         if len(counted) <= _MOST_VALUES:
