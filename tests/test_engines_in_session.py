@@ -231,6 +231,16 @@ def test_broken_result_is_rejected_and_the_input_stays(folder, rule, installed):
         assert session.status().failures
 
 
+def test_engine_that_changes_messages_in_place_is_rejected_by_name_and_place(installed):
+    installed("acme-mutates")
+
+    with opened("mutates") as session:
+        result = session.compress(conversation())
+
+    assert result.reason is Reason.FAILED
+    assert "message 4 ('assistant') was changed in place" in result.detail
+
+
 def test_third_failure_in_a_row_is_quarantine_and_the_builtin_serves(installed):
     installed("acme-raises")
     listener = Listener()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -289,3 +290,112 @@ def test_broken_pipe_is_quiet(place):
 
     assert "Traceback" not in errors
     assert "BrokenPipe" not in errors
+
+
+# ------------------------------------------------------------------------------- where it goes
+
+
+def test_pipe_as_output_is_written_into_and_stays_a_pipe(place):
+    os.mkfifo("pipe")
+    reader = subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE)
+
+    run("compress", "chat.json", *WINDOW, "--out", "pipe")
+
+    assert json.loads(reader.communicate(timeout=10)[0])
+    assert stat.S_ISFIFO(Path("pipe").stat().st_mode)
+
+
+def test_link_as_output_stays_a_link_and_modes_stay(place):
+    Path("real.json").write_text("old", encoding="utf-8")
+    Path("real.json").chmod(0o640)
+    Path("link.json").symlink_to("real.json")
+
+    run("compress", "chat.json", *WINDOW, "--out", "link.json")
+    run("compress", "chat.json", *WINDOW, "--out", "new.json")
+
+    assert Path("link.json").is_symlink()
+    assert json.loads(Path("real.json").read_text(encoding="utf-8"))
+    assert stat.S_IMODE(Path("real.json").stat().st_mode) == 0o640
+    assert stat.S_IMODE(Path("new.json").stat().st_mode) == 0o600
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("more", [(), ("--out", "-"), ("--out", "/dev/full"), ("--json",)])
+def test_full_disk_is_one_line_and_an_exit_code(place, more):
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "perdure", "compress", "chat.json", *WINDOW, *more]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+
+    assert done.returncode == 7
+    assert "Traceback" not in done.stderr
+    assert "cannot be written" in done.stderr
+
+
+def test_name_too_long_for_a_file_is_a_clear_error(place):
+    done = CliRunner().invoke(cli, ["compress", "chat.json", *WINDOW, "--out", "x" * 300])
+
+    assert done.exit_code in (2, 7)
+    assert not isinstance(done.exception, OSError)
+
+
+def test_closed_standard_input_is_a_clear_error(place):
+    command = f"{sys.executable} -m perdure compress - <&-"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 3
+    assert "standard input is closed" in done.stderr
+
+
+def test_output_and_report_may_not_be_one_file(place):
+    done = CliRunner().invoke(cli, ["compress", "chat.json", "--out", "x", "--report", "x"])
+
+    assert done.exit_code == 2
+    assert not Path("x").exists()
+
+
+def test_request_that_cannot_fit_is_told_with_its_largest_messages(place):
+    messages = [{"role": "system", "content": f"rule {n} " * 2_000} for n in range(10)]
+    Path("system.json").write_text(json.dumps(messages), encoding="utf-8")
+
+    done = run("compress", "system.json", *WINDOW, code=6)
+
+    assert "the largest messages are" in " ".join(done.stdout.split())
+
+
+def test_what_a_session_holds_never_steers_the_terminal(place):
+    evil = "Never open \x1b[31mred\x1b]0;taken\x07 doors. "
+    messages = [{"role": "user", "content": f"{evil}{n}"} for n in range(3)]
+    messages += conversation()
+    Path("evil.json").write_text(json.dumps(messages), encoding="utf-8")
+
+    assert "\x1b" not in run("compress", "evil.json", *WINDOW).stdout
+
+
+def test_rules_survive_when_the_output_is_compressed_again_and_again(place):
+    messages = [{"role": "user", "content": "Build it. Never push to main."}]
+    rules = ["Never push to main."]
+    for number in range(1, 101):
+        said = f"Working on part {number}: edited srv/{number}.py. " * 20
+        messages.append({"role": "assistant", "content": said})
+        ask = f"Next, part {number}."
+        if number % 10 == 0:
+            ask += f" You must not touch module-{number}."
+            rules.append(f"You must not touch module-{number}.")
+        messages.append({"role": "user", "content": ask})
+        if number % 25 == 0:
+            Path("chat.json").write_text(json.dumps(messages), encoding="utf-8")
+            run("compress", "chat.json", *WINDOW, "--out", "chat.json", "--force")
+            messages = json.loads(Path("chat.json").read_text(encoding="utf-8"))
+
+    text = json.dumps(messages)
+    assert [rule for rule in rules if rule not in text] == []
+    assert text.count("[End of Perdure handoff v1]") == 1
+
+
+def test_same_file_at_the_same_time_works_for_everybody(place):
+    command = [sys.executable, "-m", "perdure", "compress", "chat.json", *WINDOW, "--json"]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    reports = [json.loads(one.communicate(timeout=120)[0]) for one in running]
+
+    assert {one.returncode for one in running} == {0}
+    assert len({report["tokens_out"] for report in reports}) == 1

@@ -316,3 +316,12 @@ def test_command_line_comes_before_environment_and_file(tmp_path):
     assert found.config.context.engine == "line"
     assert found.config.context.on_error == "raise"
     assert found.sources["context.engine"] == "command line"
+
+
+@pytest.mark.parametrize("url", ["https://me:hunter2@host/v1", "https://host/v1?api_key=hunter2"])
+def test_address_with_a_credential_is_refused_and_not_repeated(url):
+    with pytest.raises(ConfigError) as caught:
+        config.from_mapping({"provider": {"base_url": url}})
+
+    assert "api_key_env" in str(caught.value)
+    assert "hunter2" not in str(caught.value)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from perdure.errors import SummarizerError
 from perdure.protocols import CompletionRequest, CompletionResult
+from perdure.stock.redact import redact
 from perdure.types import Cost
 
 if TYPE_CHECKING:
@@ -99,6 +100,6 @@ def _cost_of(usage: Usage) -> Cost:
 def _typed(error: BaseException) -> BaseException:
     if isinstance(error, SummarizerError) or not isinstance(error, Exception):
         return error
-    what = f"{type(error).__name__}: {error}"
+    what = f"{type(error).__name__}: {redact(str(error))}"  # SDKs quote the key they were given
     failure = "overflow" if _OVERFLOW.search(str(error)) else "network"
     return SummarizerError(f"the summary model could not be asked: {what}", failure=failure)

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from perdure.errors import EngineCallError, EngineContractError, InvariantError, PerdureError
 from perdure.hookspec import hookimpl
-from perdure.messages import group, is_result, is_system, latest_typed, text_of, tool_calls_of
+from perdure.messages import digest as digest_of
+from perdure.messages import (
+    group,
+    is_result,
+    is_system,
+    latest_typed,
+    text_of,
+    tool_calls_of,
+)
 from perdure.transcript import Replacement, View
 from perdure.types import Compression, Decision, ToolSchema
 
@@ -97,6 +105,17 @@ def not_larger(tokens_before: int, tokens_after: int) -> None:
             "input; return None when nothing can be gained"
         )
         raise InvariantError(text, rule="not_larger", found=f"{tokens_before}->{tokens_after}")
+
+
+def unchanged(view: View) -> None:
+    """No message of the input was changed in place, where nobody would find the original again."""
+    for index, entry in enumerate(view.sent.entries()):
+        if digest_of(entry.message) != entry.digest:
+            text = (
+                f"message {index} ({entry.message.get('role')!r}) was changed in place; messages "
+                "belong to the host: return a changed copy as a replacement (View.replace)"
+            )
+            raise InvariantError(text, rule="unchanged", found="a changed message", index=index)
 
 
 def declared(before: View, messages: Sequence[Message]) -> tuple[Replacement, ...]:
@@ -226,8 +245,14 @@ class Guards:
         defaults: Defaults,
         count: Callable[[View], int],
         report: Callable[[str, PerdureError], None],
+        is_own: bool = False,
     ) -> None:
-        """Take the engine's name, core's answers, the token count of a view, and the reporter."""
+        """Take the engine's name, core's answers, the token count of a view, and the reporter.
+
+        An engine of this project (`is_own`) is known to change nothing in place; for others that is
+        looked at, which costs a digest of each message.
+        """
+        self._is_own = is_own
         self._engine = engine
         self._defaults = defaults
         self._count = count
@@ -239,7 +264,7 @@ class Guards:
             yield
         except PerdureError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             text = f"engine {self._engine!r} failed in {hook}: {type(error).__name__}: {error}"
             raise EngineCallError(
                 text,
@@ -270,6 +295,8 @@ class Guards:
         """Check the result against every rule."""
         with self._typed("compress", trigger):
             result = yield
+            if not self._is_own:
+                unchanged(messages)
             if result is not None:
                 result = settle(messages, result, self._count, self._engine)
             return result

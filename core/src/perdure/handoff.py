@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from perdure.messages import PRIVATE_KEY, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from perdure.messages import Message
 
@@ -43,16 +43,20 @@ def fingerprint(text: str) -> str:
 
 def find(text: str, known: Collection[str]) -> tuple[int, int] | None:
     """Return where in `text` a known handoff starts and ends, or None."""
+    return next(
+        (place for place in possible(text) if fingerprint(text[slice(*place)]) in known), None
+    )
+
+
+def possible(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where something stands in `text` that looks like a handoff, ours or not."""
     start = text.find(OPENING)
     while start >= 0:
         close = text.find(CLOSING, start)
         if close < 0:
-            return None
-        end = close + len(CLOSING)
-        if fingerprint(text[start:end]) in known:
-            return start, end
+            return
+        yield start, close + len(CLOSING)
         start = text.find(OPENING, start + 1)
-    return None
 
 
 def restore(message: Message, known: Collection[str]) -> list[Message]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from perdure.errors import (
     PerdureWarning,
 )
 from perdure.manager import EngineSession
+from perdure.messages import text_of
 from perdure.parts import EngineState, SessionParts
 from perdure.registry import Observers
 from perdure.types import EngineContext, ModelInfo, SessionRef
@@ -38,6 +40,8 @@ logger = logging.getLogger(__name__)
 
 BUILTIN = "compressor"
 DEFAULT_CONTEXT_LENGTH = 128_000
+MOST_HANDOFFS = 100
+"""Texts that look like handoffs and are looked up; a list has one of them."""
 
 
 def open_session(  # noqa: PLR0913 - each is a choice of the host, all but one optional
@@ -295,6 +299,31 @@ def forget_session(
     if directory is not None:
         states = StateFile(directory)
         states.delete(session_id)
+        states.close()
+
+
+def session_of(
+    messages: Iterable[Mapping[str, Any]],
+    config: str | Path | Mapping[str, Any] | LoadedConfig | None = None,
+    state_dir: str | Path | None = None,
+) -> str | None:
+    """Return the session that made a handoff which stands in messages, or None.
+
+    Its name is needed to go on with a list that was compacted before: only that session knows the
+    handoff for what it is, and holds the user's rules behind it.
+    """
+    from perdure import handoff
+    from perdure.state import StateFile
+
+    directory = state_directory(_loaded(config).config, state_dir)
+    texts = [text for message in messages if handoff.OPENING in (text := text_of(message))]
+    if directory is None or not texts or not directory.is_dir():
+        return None
+    found = (handoff.fingerprint(t[slice(*place)]) for t in texts for place in handoff.possible(t))
+    states = StateFile(directory)
+    try:
+        return next(filter(None, map(states.session_with, islice(found, MOST_HANDOFFS))), None)
+    finally:
         states.close()
 
 

@@ -127,6 +127,15 @@ class StateFile:
             rows = connection.execute("SELECT id FROM session ORDER BY updated DESC").fetchall()
         return [str(row[0]) for row in rows]
 
+    def session_with(self, handoff: str) -> str | None:
+        """Return the session that made the handoff with a fingerprint, or None."""
+        with self._database.reading("looking for a session") as connection:
+            row = connection.execute(
+                "SELECT id FROM session WHERE instr(document, ?) > 0 ORDER BY updated DESC",
+                (json.dumps(handoff),),
+            ).fetchone()
+        return None if row is None else str(row[0])
+
     def close(self) -> None:
         """Close the file."""
         self._database.close()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from perdure.cli.output import STDOUT, target_of, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +31,11 @@ if TYPE_CHECKING:
 @click.option("--out", help="Where the shorter session is written; - for standard output.")
 @click.option("--report", "page_file", help="Write an HTML page that shows what happened.")
 @click.option("--force", is_flag=True, help="Let --out replace the input file.")
-@click.option("--dry-run", is_flag=True, help="Show what would happen; nothing is written or kept.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Show what would happen; nothing is kept, --out is not written.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 @click.option("--state-dir", help="Where originals are kept for `perdure recall`.")
 @click.option(
@@ -49,29 +54,61 @@ def compress(ctx: click.Context, /, file: str, **options: Any) -> None:  # noqa:
 
     limits = {"max_bytes": options["max_bytes"]} if options["max_bytes"] else {}
     parsed = formats.read(file, format=options["format_"], **limits)
-    target = None if options["dry_run"] else _target(file, options["out"], force=options["force"])
-    page_file = _target(file, options["page_file"], force=False)
+    target = target_of(options["out"], source=file, force=options["force"])
+    page_file = target_of(options["page_file"], source=file)
+    if page_file is not None and page_file == target:
+        text = f"--out and --report both name {options['out']!r}; give each a file of its own"
+        raise click.UsageError(text)
     loaded = _configured(options)
-    with _opened(parsed, loaded, options) as session:
-        result = session.compress(
-            {**parsed.body, **formats.render(parsed.entries, parsed.format).body()},
-            focus_topic=options["focus"],
-            tools=parsed.tools,
-        )
-        from perdure.cli.report import as_object, show
+    is_over = False
+    from perdure.types import Reason
 
-        report = as_object(session, parsed, result)
-        if target is not None:
-            _write(target, _dumped(parsed, result))
-        if page_file is not None:
-            from perdure.cli.page import page
+    # Whoever compresses the same file in the same folder at the same time gets his own session.
+    for session_id in _session_ids(parsed, loaded, options):
+        with _opened(session_id, loaded, options) as session:
+            result = session.compress(
+                {**parsed.body, **formats.render(parsed.entries, parsed.format).body()},
+                focus_topic=options["focus"],
+                tools=parsed.tools,
+            )
+            if result.reason is Reason.BUSY:
+                continue
+            _tell(session, parsed, result, target, page_file, options)
+            is_over = _is_over_window(session, parsed)
+            break
+    if result.reason in (Reason.FAILED, Reason.BUSY) or is_over:
+        raise SystemExit(6)
 
-            _write(page_file, page(session, session.current, report))
-        if options["as_json"]:
-            click.echo(json.dumps(report, ensure_ascii=True), err=target == "-")
-        else:
-            show(report, is_dry_run=options["dry_run"], to_stderr=target == "-")
-    _raise_for(result)
+
+def _is_over_window(session: EngineSession, parsed: Parsed) -> bool:
+    budget = session.budget(parsed.tools)
+    return session.count_tokens(tools=parsed.tools) > budget.input_tokens
+
+
+def _tell(  # noqa: PLR0913, PLR0917 - what was done, and the two places for it
+    session: EngineSession,
+    parsed: Parsed,
+    result: Compression,
+    target: str | Path | None,
+    page_file: str | Path | None,
+    options: dict[str, Any],
+) -> None:
+    """Write what was asked for, nothing of it when the compaction failed; then report."""
+    from perdure.cli.report import as_object, show
+    from perdure.types import Reason
+
+    report = as_object(session, parsed, result)
+    is_kept = not options["dry_run"] and result.reason is not Reason.FAILED
+    if target is not None and is_kept:
+        write(target, _dumped(parsed, result))
+    if page_file is not None:
+        from perdure.cli.page import page
+
+        write(page_file, page(session, session.current, report))
+    if options["as_json"]:
+        click.echo(json.dumps(report, ensure_ascii=True), err=target == STDOUT)
+    else:
+        show(report, is_dry_run=options["dry_run"], to_stderr=target == STDOUT)
 
 
 def _configured(options: dict[str, Any]) -> LoadedConfig:
@@ -91,31 +128,29 @@ def _configured(options: dict[str, Any]) -> LoadedConfig:
     return config.load(options["config_file"], overrides=overrides)
 
 
-def _opened(parsed: Parsed, loaded: LoadedConfig, options: dict[str, Any]) -> EngineSession:
-    """Return a session of its own for this file: the same file gives the same answer each time."""
-    from perdure.session import forget_session, open_session
+def _session_ids(parsed: Parsed, loaded: LoadedConfig, options: dict[str, Any]) -> tuple[str, str]:
+    """Return the names of the session to take: that of a handoff in the file, or a new one.
 
+    A new session is named after the file, so that the same file gives the same answer each time.
+    """
+    from perdure.session import forget_session, session_of
+
+    state_dir = options["state_dir"]
+    known = session_of((entry.message for entry in parsed.entries), loaded, state_dir)
+    if known is not None:
+        return known, f"{known}-{os.getpid()}"
     head = parsed.entries[-1].digest.hex() if parsed.entries else "empty"
     session_id = f"compress-{len(parsed.entries)}-{head[:12]}"
+    if not options["dry_run"]:
+        forget_session(session_id, config=loaded, state_dir=state_dir)
+    return session_id, f"{session_id}-{os.getpid()}"
+
+
+def _opened(session_id: str, loaded: LoadedConfig, options: dict[str, Any]) -> EngineSession:
+    from perdure.session import open_session
+
     state_dir = ":memory:" if options["dry_run"] else options["state_dir"]
-    forget_session(session_id, config=loaded, state_dir=state_dir)
     return open_session(loaded, session_id=session_id, state_dir=state_dir, dispatches_tools=True)
-
-
-def _target(file: str, out: str | None, *, force: bool) -> str | Path | None:
-    """Return where to write, after making sure that it is not the input."""
-    if out is None or out == "-":
-        return out
-    from pathlib import Path
-
-    path = Path(out)
-    if not force and file != "-" and path.exists() and path.samefile(file):
-        text = f"output {out!r} is the input file; name another one, or add --force to replace it"
-        raise click.UsageError(text)
-    if path.is_dir() or not path.parent.is_dir():
-        text = f"output {out!r}: {'a directory' if path.is_dir() else 'no such directory'}"
-        raise click.UsageError(text)
-    return path
 
 
 def _dumped(parsed: Parsed, result: Compression) -> str:
@@ -124,24 +159,3 @@ def _dumped(parsed: Parsed, result: Compression) -> str:
     wire = dialects.get(parsed.format).wire(result.view)  # type: ignore[arg-type]
     sent = formats.parse({**parsed.body, **wire.body()}, format=parsed.format)
     return formats.dump(parsed, sent.entries)
-
-
-def _write(target: str | Path, text: str) -> None:
-    """Write the whole text or nothing."""
-    data = text.encode("utf-8", "surrogatepass")
-    if isinstance(target, str):
-        sys.stdout.buffer.write(data)
-        return
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        draft.write_bytes(data)
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _raise_for(result: Compression) -> None:
-    from perdure.types import Reason
-
-    if result.reason in (Reason.FAILED, Reason.BUSY):
-        raise SystemExit(6)

@@ -5,7 +5,9 @@ The modules of the commands import click only; what a command needs it imports w
 
 from __future__ import annotations
 
+import errno
 import json
+import sys
 from typing import Any
 
 import click
@@ -14,6 +16,7 @@ from perdure import errors
 from perdure.cli.compress import compress
 from perdure.cli.config import config
 from perdure.cli.engines import engines
+from perdure.cli.output import OutputError
 from perdure.cli.recall import recall
 
 EXIT_CODES: dict[type[errors.PerdureError], int] = {
@@ -37,8 +40,8 @@ Exit codes:
   3  the input cannot be read
   4  the configuration cannot be used
   5  the engine cannot be had
-  6  the result would not be valid, or the engine failed
-  7  a store cannot be read or written
+  6  the result would not be valid or does not fit the window, or the engine failed
+  7  a store or the output cannot be read or written
 """
 
 
@@ -84,9 +87,16 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         """Run a command and turn our errors into messages with exit codes."""
         try:
-            return super().invoke(ctx)
+            done = super().invoke(ctx)
+            if sys.stdout is not None:
+                sys.stdout.flush()  # a full disk shows here, not when the interpreter ends
         except errors.PerdureError as error:
             raise Failure(error, as_json=bool((ctx.obj or {}).get("json"))) from error
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise
+            raise OutputError(error.filename or "standard output", error) from error
+        return done
 
 
 def _added() -> dict[str, Any]:

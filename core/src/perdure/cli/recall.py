@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from itertools import groupby
 
 import click
+
+from perdure.cli.output import printable
 
 
 @click.command()
@@ -45,6 +48,8 @@ def recall(  # noqa: PLR0913 - one argument per option
             found = {"ref": ref, "messages": messages, **({"raw": raw} if raw else {})}
             click.echo(json.dumps(found))
         else:
-            click.echo(blobs.text(ref).encode("utf-8", "replace").decode())
+            text = blobs.text(ref).encode("utf-8", "replace").decode()
+            # As it is into a file or a pipe; on a terminal nothing of it may steer that.
+            click.echo(printable(text) if sys.stdout.isatty() else text)
     finally:
         blobs.close()

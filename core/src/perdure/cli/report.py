@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from perdure.cli.output import printable
+
 if TYPE_CHECKING:
     from perdure.formats import Parsed
     from perdure.manager import EngineSession
@@ -163,7 +165,7 @@ def show(report: dict[str, Any], *, is_dry_run: bool, to_stderr: bool) -> None:
             + ("" if is_dry_run else f"   (perdure recall {report['handles'][0]})")
         )
     for warning in report["warnings"]:
-        console.print(f"[yellow]warning:[/yellow] {escape(warning)}")
+        console.print(f"[yellow]warning:[/yellow] {escape(printable(warning))}")
 
 
 def _fate_table(report: dict[str, Any]) -> Any:  # noqa: ANN401 - rich is imported lazily
@@ -195,5 +197,5 @@ def _ledger_table(report: dict[str, Any]) -> Any:  # noqa: ANN401 - rich is impo
     table.add_column("latest", no_wrap=True, overflow="ellipsis", ratio=1)
     for section, entries in report["ledger"].items():
         latest = " ".join(entries[-1].split()) if entries else ""
-        table.add_row(section, f"{len(entries):,}", escape(latest[:200]))
+        table.add_row(section, f"{len(entries):,}", escape(printable(latest[:200])))
     return table

@@ -18,6 +18,10 @@ Tokens = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Options = Annotated[dict[str, Any], BeforeValidator(lambda value: {} if value is None else value)]
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+_CREDENTIAL_IN_URL = re.compile(
+    r"//[^/@\s]*:[^/@\s]*@|[?&](?:api[_-]?key|key|token|access[_-]?token|password|secret)=[^&\s]",
+    re.IGNORECASE,
+)
 SECRET = re.compile(r"(?:sk|pk|gsk|xai|hf|ghp|nvapi|AIza)[A-Za-z0-9_-]{16,}")
 """How keys of well-known providers begin; names of variables are written in capitals."""
 
@@ -51,6 +55,17 @@ class Provider(Section):
         None, description="Window of the model in tokens, input and output together."
     )
     max_tokens: Tokens | None = Field(None, description="Tokens reserved for the answer.")
+
+    @field_validator("base_url")
+    @classmethod
+    def _holds_no_key(cls, value: str | None) -> str | None:
+        if value is not None and _CREDENTIAL_IN_URL.search(value):
+            text = (
+                "must not hold a password or key; give the name of an environment variable with "
+                "api_key_env"
+            )
+            raise ValueError(text)
+        return value
 
     @field_validator("api_key_env")
     @classmethod

@@ -86,7 +86,7 @@ def _problem(
 
 def _shown(key: str, value: Any) -> str:  # noqa: ANN401 - whatever was given
     # What stands where the name of a key's variable belongs may be the key itself.
-    if isinstance(value, (dict, BaseModel)) or key.endswith("api_key_env"):
+    if isinstance(value, (dict, BaseModel)) or key.endswith(("api_key_env", "base_url")):
         return ""
     if isinstance(value, str) and SECRET.fullmatch(value):
         return " (a credential)"

@@ -102,6 +102,9 @@ def _text(value: Any, indent: int | None = None) -> str:  # noqa: ANN401 - JSON 
 def _bytes_of(given: str | os.PathLike[str] | BinaryIO, max_bytes: int) -> tuple[bytes, str]:
     if isinstance(given, (str, os.PathLike)):
         if given == "-":
+            if sys.stdin is None:
+                text = "standard input is closed; name a file"
+                raise InputError(text, source="stdin")
             return _stream_bytes(sys.stdin.buffer, "stdin", max_bytes), "stdin"
         return _file_bytes(Path(given), max_bytes), str(given)
     source = str(getattr(given, "name", "stream"))

@@ -58,6 +58,19 @@ _EDGE = 4_000
 _MOST_ERRORS = 12
 
 
+_ASKING = frozenset(
+    """
+    ask askuser askuserquestion askuserquestions askuserinput askuserforinput askfollowupquestion
+    askfollowupquestions askhuman askforapproval askforclarification askclarification
+    askclarifyingquestion clarify confirmwithuser elicit exitplanmode getconfirmation
+    gethumaninput getuserconfirmation getuserfeedback getuserinput humanfeedback humaninput
+    planmoderespond promptuser question requestinput requestuserinput userinput
+    """.split()  # noqa: SIM905 - a list of words is read as words
+)
+_NOT_LETTERS = re.compile(r"[_\-\s]+")
+_SERVER = re.compile(r"__|[./:]")
+
+
 def calls_of(message: Mapping[str, Any]) -> tuple[Call, ...]:
     """Return the calls of an assistant message as the ledger keeps them."""
     return tuple(_call(call) for call in tool_calls_of(message))
@@ -114,7 +127,17 @@ def _call(call: Mapping[str, Any]) -> Call:
 
 @lru_cache(maxsize=1024)
 def _kind(name: str, argument_names: tuple[str, ...]) -> str:
-    return kind_of(name, dict.fromkeys(argument_names))
+    kind = kind_of(name, dict.fromkeys(argument_names))
+    return "other" if kind == "question" and not asks_user(name) else kind
+
+
+def asks_user(name: str) -> bool:
+    """Return whether what a tool answers are the user's own words, by its name.
+
+    Only names under which agents put questions to their user count, never those of a server
+    (`mcp__forum__ask_question`), which could say anything in the user's name.
+    """
+    return _NOT_LETTERS.sub("", name.lower()) in _ASKING and not _SERVER.search(name)
 
 
 def command_key(command: str) -> str:
