@@ -105,7 +105,7 @@ def _rule_rows(ours: Results) -> list[Row]:
     messages = sum(one["false rules"]["messages"] for one in ours["extractor"])
     found.append(
         (
-            "false rules per 1,000 messages",
+            "false rules or values per 1,000 messages",
             f"{count} in {messages:,} messages",
             f"{1000 * count / messages:.1f}",
             "10 → 5",
@@ -188,12 +188,13 @@ def markdown(results: Results) -> str:
     sizes = [f"{int(size):,}" for size in results["perdure"]["handoff"]]
     header = ["engine", *(f"facts, handoff {s}" for s in sizes)]
     header += ["rules alone, coding", "rules inside, coding", "rules inside, chat"]
+    kinds = ["kind of fact", "facts", *(f"handoff {s}" for s in sizes)]
     tables = [
         _table(("measured", "counts", "figure", "aim"), rows(results)),
-        _table(["kind of fact", "facts", *(f"handoff {s}" for s in sizes)], kind_rows(results)),
+        _table(kinds, kind_rows(results)) if sizes else "",
         _table(header, peer_rows(results)),
     ]
-    return "\n\n".join(tables) + "\n"
+    return "\n\n".join(filter(None, tables)) + "\n"
 
 
 def _table(header: Sequence[str], body: Iterable[Sequence[str]]) -> str:
