@@ -14,16 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from perdure.errors import EngineCallError, EngineContractError, InvariantError, PerdureError
 from perdure.hookspec import hookimpl
-from perdure.messages import digest as digest_of
-from perdure.messages import (
-    group,
-    is_result,
-    is_system,
-    latest_typed,
-    text_of,
-    tool_calls_of,
-)
-from perdure.transcript import Replacement, View
+from perdure.messages import group, is_result, is_system, latest_typed, text_of, tool_calls_of
+from perdure.transcript import Entry, Replacement, View
 from perdure.types import Compression, Decision, ToolSchema
 
 if TYPE_CHECKING:
@@ -110,12 +102,10 @@ def not_larger(tokens_before: int, tokens_after: int) -> None:
 def unchanged(view: View) -> None:
     """No message of the input was changed in place, where nobody would find the original again."""
     for index, entry in enumerate(view.sent.entries()):
-        if digest_of(entry.message) != entry.digest:
-            text = (
-                f"message {index} ({entry.message.get('role')!r}) was changed in place; messages "
-                "belong to the host: return a changed copy as a replacement (View.replace)"
-            )
-            raise InvariantError(text, rule="unchanged", found="a changed message", index=index)
+        if Entry.of(entry.message).digest != entry.digest:
+            found = f"message {index} ({entry.message.get('role')!r}) was changed in place"
+            text = f"{found}; return a changed copy as a replacement (View.replace)"
+            raise InvariantError(text, rule="unchanged", found=found, index=index)
 
 
 def declared(before: View, messages: Sequence[Message]) -> tuple[Replacement, ...]:
@@ -236,6 +226,10 @@ class Guards:
     `compress` lets its typed error through, so that the caller can decide about a fallback. Every
     other hook reports the failure and goes on with core's own answer. Cancellation and keyboard
     interrupts pass untouched and never count.
+
+    Attributes:
+        is_own: Whether the engine is this project's, known to change nothing in place; of others
+            that is looked at, which costs a digest of each message.
     """
 
     def __init__(
@@ -245,14 +239,9 @@ class Guards:
         defaults: Defaults,
         count: Callable[[View], int],
         report: Callable[[str, PerdureError], None],
-        is_own: bool = False,
     ) -> None:
-        """Take the engine's name, core's answers, the token count of a view, and the reporter.
-
-        An engine of this project (`is_own`) is known to change nothing in place; for others that is
-        looked at, which costs a digest of each message.
-        """
-        self._is_own = is_own
+        """Take the engine's name, core's answers, the token count of a view, and the reporter."""
+        self.is_own = False
         self._engine = engine
         self._defaults = defaults
         self._count = count
@@ -264,7 +253,7 @@ class Guards:
             yield
         except PerdureError:
             raise
-        except (Exception, SystemExit) as error:
+        except Exception as error:
             text = f"engine {self._engine!r} failed in {hook}: {type(error).__name__}: {error}"
             raise EngineCallError(
                 text,
@@ -295,7 +284,7 @@ class Guards:
         """Check the result against every rule."""
         with self._typed("compress", trigger):
             result = yield
-            if not self._is_own:
+            if not self.is_own:
                 unchanged(messages)
             if result is not None:
                 result = settle(messages, result, self._count, self._engine)

@@ -330,8 +330,7 @@ class EngineSession:
                 return self._outcome(Reason.FAILED, str(error), warnings=(str(error),))
             result, is_fallback = self._serving.rescue(ask), True
         if result is None:
-            text = "nothing in the messages is worth compressing"
-            return self._outcome(Reason.NOOP, text, warnings=self._over_window(budget, tools))
+            return self._outcome(Reason.NOOP, "nothing in the messages is worth compressing")
         committed = self._commit(result.replacements)
         if committed is not None:
             return committed
@@ -342,25 +341,6 @@ class EngineSession:
             result.detail,
             result=replace(result, fallback_used=result.fallback_used or is_fallback),
         )
-
-    def _over_window(
-        self, budget: Budget, tools: Sequence[ToolSchema | Mapping[str, Any]]
-    ) -> tuple[str, ...]:
-        """Return a warning when a request that cannot be made smaller is over the window."""
-        view = self._history.view
-        tokens = self.count_tokens(tools=tools)
-        if tokens <= budget.input_tokens:
-            return ()
-        counts = [self._parts.counter.count_message(message) for message in view]
-        largest = sorted(range(len(counts)), key=counts.__getitem__, reverse=True)[:3]
-        named = ", ".join(
-            f"{index} ({view[index].get('role')}, {counts[index]:,} tokens)" for index in largest
-        )
-        text = (
-            f"the request has {tokens:,} tokens, more than the {budget.input_tokens:,} that the "
-            f"model accepts, and nothing in it may be cut; the largest messages are {named}"
-        )
-        return (text,)
 
     def _commit(self, made: tuple[Replacement, ...]) -> Compression | None:
         """Make replacements durable; returns an outcome only when that failed."""

@@ -25,6 +25,8 @@ RESERVED = {
 PUBLISHED = {"compressor": "perdure-compressor", "lcm": "perdure-lcm"}
 """Engines that this project publishes; for others an install line would invite typosquatting."""
 
+LEFT_OUT = f" (engines of other projects are left out, since {DISABLE_VARIABLE} is set)"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Resolution:
@@ -84,7 +86,7 @@ def resolve(
         reason = f"{requested!r} is offered by {chosen.source}"
     else:
         _refuse_strangers(requested, impostors)
-        error = _not_found(requested, honoured, published, is_own_only=is_own_only)
+        error = _not_found(requested, honoured, published, LEFT_OUT if is_own_only else "")
         if on_error == "raise":
             raise error
         warnings.append(f"{error}. The built-in {BUILTIN!r} serves instead.")
@@ -143,18 +145,12 @@ def _builtin_missing(requested: str, refs: Sequence[EngineRef]) -> EngineNotFoun
 
 
 def _not_found(
-    requested: str,
-    refs: Sequence[EngineRef],
-    published: Mapping[str, str],
-    *,
-    is_own_only: bool,
+    requested: str, refs: Sequence[EngineRef], published: Mapping[str, str], hint: str
 ) -> EngineNotFoundError:
     """Return the error for an unknown name; its text has no full stop at the end."""
     installed = sorted({ref.name for ref in refs})
     near = nearest(requested, {*installed, *published}, count=3, cutoff=0.5)
-    text = f"engine {requested!r} is not installed; installed engines: {', '.join(installed)}"
-    if is_own_only:
-        text += f" (engines of other projects are left out, since {DISABLE_VARIABLE} is set)"
+    text = f"engine {requested!r} is not installed; installed engines: {', '.join(installed)}{hint}"
     meant = [name for name in near if name != requested]
     if meant and requested not in published:
         text += f"; did you mean {' or '.join(map(repr, meant))}?"

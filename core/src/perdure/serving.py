@@ -51,13 +51,8 @@ class Serving:
         self.hooks = self._hooked(parts.make_selected(self.state), parts.engine)
 
     def _hooked(self, engine: object, name: str) -> EngineHooks:
-        guards = Guards(
-            name,
-            defaults=self._defaults,
-            count=self._count,
-            report=self.on_failure,
-            is_own=name == self._parts.builtin,
-        )
+        guards = Guards(name, defaults=self._defaults, count=self._count, report=self.on_failure)
+        guards.is_own = name == self._parts.builtin
         return EngineHooks(
             engine,
             name=name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -60,7 +61,7 @@ def compress(ctx: click.Context, /, file: str, **options: Any) -> None:  # noqa:
         text = f"--out and --report both name {options['out']!r}; give each a file of its own"
         raise click.UsageError(text)
     loaded = _configured(options)
-    is_over = False
+    over: tuple[str, ...] = ()
     from perdure.types import Reason
 
     # Whoever compresses the same file in the same folder at the same time gets his own session.
@@ -73,16 +74,34 @@ def compress(ctx: click.Context, /, file: str, **options: Any) -> None:  # noqa:
             )
             if result.reason is Reason.BUSY:
                 continue
+            over = _over_window(session, parsed)
+            result = replace(result, warnings=(*result.warnings, *over))
             _tell(session, parsed, result, target, page_file, options)
-            is_over = _is_over_window(session, parsed)
             break
-    if result.reason in (Reason.FAILED, Reason.BUSY) or is_over:
+    if result.reason in (Reason.FAILED, Reason.BUSY) or over:
         raise SystemExit(6)
 
 
-def _is_over_window(session: EngineSession, parsed: Parsed) -> bool:
-    budget = session.budget(parsed.tools)
-    return session.count_tokens(tools=parsed.tools) > budget.input_tokens
+def _over_window(session: EngineSession, parsed: Parsed) -> tuple[str, ...]:
+    """Return a warning when the request cannot be made to fit the window."""
+    tokens, allowed = (
+        session.count_tokens(tools=parsed.tools),
+        session.budget(parsed.tools).input_tokens,
+    )
+    if tokens <= allowed:
+        return ()
+    entries = session.current.sent.entries()
+    counts = [session.count_message(entry) for entry in entries]
+    largest = sorted(range(len(counts)), key=counts.__getitem__, reverse=True)[:3]
+    named = ", ".join(
+        f"{index} ({entries[index].message.get('role')}, {counts[index]:,} tokens)"
+        for index in largest
+    )
+    text = (
+        f"the request has {tokens:,} tokens, more than the {allowed:,} that the model accepts; "
+        f"the largest messages are {named}"
+    )
+    return (text,)
 
 
 def _tell(  # noqa: PLR0913, PLR0917 - what was done, and the two places for it
