@@ -110,6 +110,24 @@ def test_messages_of_another_provider_are_recalled_as_that_provider_wrote_them(p
     assert raw == messages[first : first + len(raw)]
 
 
+def test_what_was_done_to_kept_messages_to_make_them_valid_is_told(place):
+    messages = [{"role": "user", "content": "Read the files."}]
+    for turn in range(60):
+        thinking = {"type": "thinking", "thinking": f"hm {turn}", "signature": "c2ln"}
+        use = {"type": "tool_use", "id": f"t{turn}", "name": "read_file", "input": {"n": turn}}
+        text = f"value {turn} = {turn * 7}\n" * 60
+        result = {"type": "tool_result", "tool_use_id": f"t{turn}", "content": text}
+        messages += [
+            {"role": "assistant", "content": [thinking, use]},
+            {"role": "user", "content": [result, {"type": "text", "text": f"Go on, {turn}."}]},
+        ]
+    (place / "chat.json").write_text(json.dumps(messages), encoding="utf-8")
+
+    done = run("compress", "chat.json", *WINDOW)
+
+    assert "left out the thinking" in " ".join(done.stdout.split())
+
+
 def test_same_file_gives_the_same_answer_each_time(place):
     first, second = (
         json.loads(run("compress", "chat.json", *WINDOW, "--json").stdout) for _ in range(2)

@@ -24,9 +24,12 @@ FATES = {
 
 def as_object(session: EngineSession, parsed: Parsed, result: Compression) -> dict[str, Any]:
     """Return the result as plain JSON values."""
+    from perdure import dialects
+
     view = result.view
     assert view is not None  # noqa: S101 - for the type checker; the façade fills it in
     status = session.status()
+    repaired = dialects.get(parsed.format).wire(view).repaired if view.replacements else ()
     return {
         "engine": result.engine,
         "requested_engine": status.requested_engine,
@@ -56,6 +59,7 @@ def as_object(session: EngineSession, parsed: Parsed, result: Compression) -> di
             "completion_tokens": result.cost.completion_tokens,
         },
         "duration_s": round(result.duration_s, 4),
+        "repaired": list(repaired),
         "valid": validity(view),
     }
 
@@ -157,6 +161,8 @@ def show(report: dict[str, Any], *, is_dry_run: bool, to_stderr: bool) -> None:
         f"{name} {'yes' if verdict is True else 'NO'}" for name, verdict in report["valid"].items()
     )
     console.print(f"valid: {valid}")
+    if report["repaired"]:
+        console.print(f"to make it valid: {escape('; '.join(report['repaired']))}")
     if report["handles"]:
         shown = " ".join(report["handles"][:3])
         more = len(report["handles"]) - 3
