@@ -417,3 +417,16 @@ def test_same_file_at_the_same_time_works_for_everybody(place):
 
     assert {one.returncode for one in running} == {0}
     assert len({report["tokens_out"] for report in reports}) == 1
+
+
+def test_check_of_the_configuration_looks_at_the_engine_and_its_options(place):
+    Path("c.yaml").write_text(
+        "context:\n  engines:\n    compressor:\n      handoff_tokens: many\n", encoding="utf-8"
+    )
+    Path("d.yaml").write_text("context: {engine: lcmm}\n", encoding="utf-8")
+
+    wrong = run("config", "check", "c.yaml", code=4).stderr
+    missing = run("config", "check", "d.yaml").stdout
+
+    assert "c.yaml:4: context.engines.compressor.handoff_tokens" in wrong
+    assert "note: engine 'lcmm' is not installed" in missing

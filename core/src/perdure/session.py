@@ -86,7 +86,7 @@ def open_session(  # noqa: PLR0913 - each is a choice of the host, all but one o
     for text in resolution.warnings:
         warnings.warn(text, PerdureWarning, stacklevel=2)
     builder = _Builder(
-        loaded.config,
+        loaded,
         resolution=resolution,
         session_id=session_id,
         model=_model(model, loaded.config),
@@ -167,7 +167,7 @@ class _Builder:
 
     def __init__(  # noqa: PLR0913 - what open_session was given
         self,
-        config: Config,
+        loaded: LoadedConfig,
         *,
         resolution: Resolution,
         session_id: str,
@@ -180,7 +180,8 @@ class _Builder:
         from perdure.state import bound_store
         from perdure.tokens import counter_for
 
-        self._config = config
+        config = loaded.config
+        self._loaded, self._config = loaded, config
         self._resolution = resolution
         self._model = model
         self._dispatches_tools = dispatches_tools
@@ -232,7 +233,7 @@ class _Builder:
     def _make(self, ref: EngineRef, state: EngineState) -> object:
         """Import the engine, validate its options and call its factory."""
         factory = discovery.load(ref)
-        options = _options(factory, ref, self._config.context.engines)
+        options = _options(factory, ref, self._loaded)
         context = EngineContext(
             session=self._session,
             model=self._model,
@@ -327,9 +328,29 @@ def session_of(
         states.close()
 
 
-def _options(factory: object, ref: EngineRef, sections: Mapping[str, Mapping[str, Any]]) -> Any:  # noqa: ANN401
+def check_engine(
+    config: str | Path | Mapping[str, Any] | LoadedConfig | None = None,
+) -> tuple[str, ...]:
+    """Import the selected engine, check its options, and return what a session would warn of.
+
+    Raises:
+        ConfigError: An option cannot be used; the message names the file, the line and the key.
+        EngineNotFoundError: As in `open_session`; so are the other errors of engines.
+    """
+    loaded = _loaded(config)
+    resolution = resolver.resolve(
+        loaded.config.context.engine,
+        discovery.discover(),
+        on_error=loaded.config.context.on_error,
+        is_own_only=discovery.is_own_only(),
+    )
+    _options(discovery.load(resolution.chosen), resolution.chosen, loaded)
+    return resolution.warnings
+
+
+def _options(factory: object, ref: EngineRef, loaded: LoadedConfig) -> Any:  # noqa: ANN401
     """Return the engine's validated options, or its plain section when it has no model."""
-    section = dict(sections.get(ref.name) or {})
+    section = dict(loaded.config.context.engines.get(ref.name) or {})
     model = getattr(factory, "Options", None)
     if model is None:
         return section
@@ -340,10 +361,11 @@ def _options(factory: object, ref: EngineRef, sections: Mapping[str, Mapping[str
     try:
         return model(**section)
     except ValidationError as error:
-        raise explained(error, prefix=f"context.engines.{ref.name}", model=model) from error
+        prefix = f"context.engines.{ref.name}"
+        raise explained(error, prefix=prefix, model=model, place=loaded.place) from error
     except (TypeError, ValueError) as error:  # options of another make than pydantic's
         key = f"context.engines.{ref.name}"
-        message = f"configuration: {key}: {type(error).__name__}: {error}"
+        message = f"{loaded.place(key)}: {key}: {type(error).__name__}: {error}"
         raise ConfigError(message, key=key) from error
 
 

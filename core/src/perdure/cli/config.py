@@ -17,15 +17,17 @@ def config() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def check(ctx: click.Context, file: str | None, *, as_json: bool) -> None:
-    """Check FILE, or the configuration that would be used here."""
+    """Check FILE, or the configuration that would be used here, with the engine's options."""
     ctx.ensure_object(dict)["json"] = as_json
     from perdure import config as configs
+    from perdure.session import check_engine
 
     loaded = configs.load(file)
+    notes = [*loaded.notes, *check_engine(loaded)]
     if as_json:
-        click.echo(json.dumps({"valid": True, "origin": loaded.origin, "notes": loaded.notes}))
+        click.echo(json.dumps({"valid": True, "origin": loaded.origin, "notes": notes}))
         return
-    for note in loaded.notes:
+    for note in notes:
         click.echo(f"note: {note}")
     click.echo(f"{loaded.origin}: valid")
 

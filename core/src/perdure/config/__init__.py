@@ -56,6 +56,13 @@ class LoadedConfig:
     sources: Mapping[str, str]
     notes: tuple[str, ...] = ()
 
+    def place(self, key: str) -> str:
+        """Return where the value of a key came from, or the first one of its section."""
+        if key in self.sources:
+            return self.sources[key]
+        below = (self.sources[one] for one in self.sources if one.startswith(f"{key}."))
+        return next(below, self.origin)
+
 
 class Value(NamedTuple):
     """One effective value."""
