@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from perdure.messages import call_name, parsed_arguments, tool_calls_of
 from perdure.stock.kinds import kind_of, path_of
 from perdure.stock.ledger.records import Call, Result
+from perdure.stock.one_line import outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,14 +34,18 @@ _LONGEST_ANSWER = 2_000
 # Every alternative starts with a plain letter, so that the scan skips what cannot start one.
 _ERROR = re.compile(
     r"Error\b|error\b|ERROR|ERR!|Exception\b|FAIL(?:ED|URE)?\b|Fatal\b|fatal\b|FATAL|panic:"
-    r"|Denied|denied|No such file|no such file|Not found|not found|NotFound|Timed? ?out\b"
-    r"|timed? ?out\b|Cannot |cannot |Unable to|unable to|Refused|refused|Failed|failed|Invalid "
-    r"|invalid |Undefined|undefined|Unexpected|unexpected|エラー|失敗|错误|失败|异常|오류|실패"
-    r"|Fehler|erreur|ошибка"
+    r"|Denied|denied|No such file|no such file|Not found|not found|NotFound|Timed? ?out\b(?!-\d)"
+    r"|timed? ?out\b(?!-\d)|Cannot |cannot |Unable to|unable to|Refused|refused|Failed|failed"
+    r"|Invalid |invalid |Undefined|undefined|Unexpected|unexpected"
+    r"|エラー|失敗|错误|失败|异常|오류|실패|Fehler|erreur|ошибка"
 )
-# Lines that only count or announce errors.
+# Lines that only count or announce errors, tests that passed and how long they took, lines of a
+# file with their numbers.
 _HARMLESS = re.compile(
-    r"\b0 (?:errors?|fail(?:ed|ures?))|no errors?|without errors?|errors?: 0\b", re.IGNORECASE
+    r"\b0 (?:errors?|fail(?:ed|ures?))|no errors?|without errors?|errors?: 0\b"
+    r"|^=+ (?:errors|failures) =+$|(?-i:\bPASSED(?: +\[ *\d{1,3}%\])?$)|^\s*--- PASS:"
+    r"|^ok \d|\.\.\. ok$|^[✓✔]|^\d{1,4}\.\d\ds (?:call|setup|teardown)\b|^\d{1,6} ?[|→]",
+    re.IGNORECASE,
 )
 _FAILED = re.compile(
     r"\s*(?:<[\w_-]{1,40}>\s*)?(?:exit code:? [1-9]|error\b|\[error|errore?:"
@@ -53,6 +59,12 @@ _FAILED_LATER = re.compile(
     r"|command not found|Traceback \(most recent call last\)|^FAILED\b|^FAIL\b|npm ERR!"
     r"|\"is_error\": ?true",
     re.MULTILINE,
+)
+# Names of fields that tell how much came back and how, not what.
+_MEASURE = re.compile(
+    r"(?:exit|return|status)_?code|(?:lines?|size|bytes|chars|count|total|length|duration|elapsed"
+    r"|_m?s|offset|limit|truncated|success|ok)$",
+    re.IGNORECASE,
 )
 _EDGE = 4_000
 _MOST_ERRORS = 12
@@ -76,17 +88,47 @@ def calls_of(message: Mapping[str, Any]) -> tuple[Call, ...]:
     return tuple(_call(call) for call in tool_calls_of(message))
 
 
-def result_of(message: Mapping[str, Any], text: str, errors: tuple[str, ...]) -> Result:
+def said_by(text: str) -> str:
+    """Return what a result says, line by line, out of the JSON envelope that tools put around it.
+
+    Fields beside the text follow it, but for those that are empty or only measure it; and so do
+    notes that a host wrote behind the envelope.
+    """
+    if not text[:_EDGE].lstrip().startswith("{"):
+        return text
+    envelope, closed, after = text.rpartition("}")
+    outcome = outcome_of(envelope + closed)
+    if not outcome.fields or outcome.text == envelope + closed:
+        return text
+    beside = {
+        name: value
+        for name, value in outcome.fields.items()
+        if value and value is not outcome.text and not _MEASURE.search(name)
+    }
+    try:
+        lines = [
+            value
+            if isinstance(value, str)
+            else f'"{name}": {json.dumps(value, ensure_ascii=False)}'
+            for name, value in beside.items()
+        ]
+    except RecursionError:
+        return text
+    return "\n".join([outcome.text, *lines, after.strip()]).rstrip()
+
+
+def result_of(message: Mapping[str, Any], text: str, said: str, errors: tuple[str, ...]) -> Result:
     """Return what a tool result says of its call.
 
     Args:
         message: The tool message.
         text: Its readable text.
-        errors: The error lines of the text.
+        said: What that says, out of its envelope.
+        errors: The error lines of it.
     """
     marked = message.get("is_error") is True
-    failed = marked or bool(_FAILED.match(text)) or _fails_at_an_end(text)
-    outcome = errors[0] if failed and errors else _last_line(text)
+    failed = marked or any(_FAILED.match(t) or _fails_at_an_end(t) for t in {text, said})
+    outcome = errors[0] if failed and errors else _last_line(said)
     answer = text if len(text) <= _LONGEST_ANSWER else ""
     return Result(str(message.get("tool_call_id") or ""), failed, outcome, answer)
 

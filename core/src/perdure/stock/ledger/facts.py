@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from perdure import messages
 from perdure.handoff import is_handoff
 from perdure.known import Known
-from perdure.stock.ledger.calls import calls_of, errors_in, result_of
+from perdure.stock.ledger.calls import calls_of, errors_in, result_of, said_by
 from perdure.stock.ledger.documents import own_and_document
 from perdure.stock.ledger.identifiers import identifiers_in
 from perdure.stock.ledger.quotations import quotation_of
@@ -108,12 +108,13 @@ def _of_assistant(message: Mapping[str, Any], text: str) -> MessageFacts:
 
 
 def _of_result(message: Mapping[str, Any], text: str) -> MessageFacts:
-    errors = errors_in(text)
+    said = said_by(text)
+    errors = errors_in(said)
     return MessageFacts(
         role="tool",
-        result=result_of(message, text, errors),
+        result=result_of(message, text, said, errors),
         errors=errors,
-        identifiers=identifiers_in(text),
+        identifiers=identifiers_in(said),
     )
 
 

@@ -34,7 +34,11 @@ _NUMBER_WITH_UNIT = re.compile(
 )
 # A number that is given a name: `limit = 100`, `"port": 8080`. The name stands before the match.
 _ASSIGNED = re.compile(r"[:=]=?[ \t]{1,8}\d[\w.]{0,30}(?: \* [\w.]{1,30})?|=\d[\w.]{0,30}")
-_NAME_BEFORE = re.compile(r"[A-Za-z_][\w.-]{2,40}[\"']?[ \t]{0,8}$")
+# Of `retries: int = 3` the name is `retries`, not the type.
+_NAME_BEFORE = re.compile(
+    r"(?:[A-Za-z_]\w{1,40}: ?(?=(?:int|float|number)\b))?[A-Za-z_][\w.-]{2,40}[\"']?[ \t]{0,8}$"
+)
+_PROGRESS = re.compile(r"\[ {0,2}\d{1,3}%\]")
 # One pattern for all classes; the first that fits the whole token decides.
 _CLASS = re.compile(
     r"(?P<url>[a-z][a-z0-9+.-]{1,12}://\S{3,})"
@@ -67,6 +71,7 @@ _ASSET = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|ico|css|js|woff2?)(?:[?#]|$)")
 
 def identifiers_in(text: str) -> tuple[tuple[str, str, int], ...]:
     """Return (class, string, uses) for the identifiers of a text, in order of appearance."""
+    text = _PROGRESS.sub("", text) if "%]" in text else text
     found: list[tuple[str, str, int]] = []
     for token, uses in Counter(_TOKEN.findall(text)).items():
         if _is_plain(token):
@@ -86,7 +91,7 @@ def _settings(text: str) -> Iterator[tuple[str, int]]:
     values: dict[str, Counter[str]] = {}
     for match in _ASSIGNED.finditer(text):
         start = match.start()
-        name = _NAME_BEFORE.search(text, max(0, start - 52), start)
+        name = _NAME_BEFORE.search(text, max(0, start - 96), start)
         if name:
             first = name.start()
             quote = name[0].rstrip()[-1]
