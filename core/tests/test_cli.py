@@ -162,7 +162,7 @@ def test_page_holds_every_message_as_data_and_needs_no_network(place):
     run("compress", "chat.json", *WINDOW, "--report", "page.html")
 
     page = (place / "page.html").read_text(encoding="utf-8")
-    data = json.loads(page.split("const DATA = ")[1].split(";\nconst $")[0])
+    data = json.loads(page.split("const DATA = ")[1].split(";\n", 1)[0])
     assert len(data["messages"]) == len(messages)
     assert {"kept", "handoff"} <= {m["fate"] for m in data["messages"]}
     assert data["messages"][-1]["text"] == "</script><b>bold</b> <!-- x"

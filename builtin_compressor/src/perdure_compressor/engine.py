@@ -234,7 +234,7 @@ class Compressor:
             replacements=(made, *edits),
             summarised=((made.first, made.last),),
             pruned=tuple((edit.first, edit.last) for edit in edits),
-            detail=f"messages {draft.first} to {draft.last} are now a record of their own",
+            detail=f"the handoff stands for messages {draft.first} to {draft.last}",
             ledger=draft.record.sections,
             fallback_used=summary.is_fallback,
             warnings=(

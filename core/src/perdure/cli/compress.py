@@ -123,7 +123,8 @@ def _tell(  # noqa: PLR0913, PLR0917 - what was done, and the two places for it
     if page_file is not None:
         from perdure.cli.page import page
 
-        write(page_file, page(session, session.current, report))
+        shown = page(session, session.current, report, is_dry_run=options["dry_run"])
+        write(page_file, shown)
     if options["as_json"]:
         click.echo(json.dumps(report, ensure_ascii=True), err=target == STDOUT)
     else:

@@ -11,6 +11,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from perdure.blobs import readable
+from perdure.handoff import is_handoff
 from perdure.messages import images_in
 from perdure.stock.redact import redact
 
@@ -19,16 +20,19 @@ if TYPE_CHECKING:
     from perdure.transcript import View
 
 PLACE = "/*DATA*/null"
-MAX_TEXT_CHARS = 60_000
-"""Longer originals are shown up to here, with a word on how to get the rest."""
+MAX_TEXT_CHARS = 400_000
+"""Longer originals are shown up to here, with a word on what is missing."""
 
 
-def page(session: EngineSession, view: View, report: dict[str, Any]) -> str:
+def page(
+    session: EngineSession, view: View, report: dict[str, Any], *, is_dry_run: bool = False
+) -> str:
     """Return the page for a view and the report made of it."""
     messages = [_message(session, view, position) for position in range(len(view.transcript))]
     for position, fate, refs in _fates(view):
         messages[position] |= {"fate": fate, "refs": refs}
     data = {
+        "dry_run": is_dry_run,
         "report": {key: value for key, value in report.items() if key != "handles"},
         "messages": messages,
         "sent": [_sent(session, view, index) for index in range(len(view))],
@@ -67,6 +71,7 @@ def _sent(session: EngineSession, view: View, index: int) -> dict[str, Any]:
         "tokens": session.count_message(entry),
         "text": _shown(entry.message),
         "fate": made.kind if made else "kept",
+        "is_handoff": is_handoff(entry.message),
         "first": first,
         "last": last,
     }
@@ -79,5 +84,5 @@ def _shown(message: Any) -> str:  # noqa: ANN401 - a message of any shape
         text += f"\n[{images} image{'s' if images > 1 else ''}]"
     if len(text) > MAX_TEXT_CHARS:
         left = len(text) - MAX_TEXT_CHARS
-        text = f"{text[:MAX_TEXT_CHARS]}\n[{left:,} characters more: perdure recall]"
+        text = f"{text[:MAX_TEXT_CHARS]}\n[{left:,} characters more are not shown here]"
     return text
