@@ -135,6 +135,18 @@ def test_what_is_sent_in_place_of_an_original_stands_below_it(browser, example):
         assert shown.text("#now") == ""
 
 
+def test_line_breaks_that_json_escapes_are_shown_as_such_when_asked(browser, example):
+    with Shown(browser, example) as shown:
+        shown.page.click("#strip button.shortened >> nth=0")
+        assert "\\n" in (original := shown.page.text_content("#original") or "")
+
+        shown.page.check("#broken")
+        assert shown.page.text_content("#original") == original.replace("\\n", "\n")
+
+        shown.page.click("#strip button >> nth=0")
+        assert not shown.page.is_visible("#broken")
+
+
 def test_page_can_be_used_with_the_keyboard_alone(browser, example):
     count = len(EXAMPLE.read_text(encoding="utf-8").splitlines())
 

@@ -49,7 +49,7 @@ def as_object(session: EngineSession, parsed: Parsed, result: Compression) -> di
             {"first": made.first, "last": made.last, "kind": made.kind, "refs": list(made.refs)}
             for made in view.replacements
         ],
-        "handles": sorted({ref for made in view.replacements for ref in made.refs}),
+        "handles": list(dict.fromkeys(ref for made in view.replacements for ref in made.refs)),
         "ledger": {section: list(entries) for section, entries in result.ledger.items()},
         "fallback_used": result.fallback_used,
         "warnings": [*session.warnings, *result.warnings],
