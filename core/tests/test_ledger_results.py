@@ -48,6 +48,25 @@ def test_an_envelope_too_deep_to_be_read_is_taken_as_it_is():
     assert said_by(text) == text
 
 
+@pytest.mark.parametrize("around", ["\\n", "\\\\n", '"', ". ", "; "])
+def test_error_in_a_line_too_long_to_keep_starts_and_ends_where_a_sentence_does(around):
+    filler = "ab cd " * 200
+    text = f"{filler}{around}Cannot open the port{around}{filler}"
+    assert errors_in(text) == ("Cannot open the port",)
+
+
+def test_error_in_a_long_line_of_one_word_starts_with_itself():
+    (line,) = errors_in("x" * 1_000 + "Error: gone " + "y" * 1_000)
+    assert line.startswith("Error: gone")
+
+
+def test_how_much_a_call_asks_for_is_no_identifier():
+    arguments = json.dumps({"path": "a.py", "offset": 90, "limit": 40, "port": 8771})
+    call = {"id": "c", "type": "function", "function": {"name": "read", "arguments": arguments}}
+    found = facts_of({"role": "assistant", "content": None, "tool_calls": [call]}).identifiers
+    assert [kept for _, kept, _ in found] == ['"port": 8771']
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -57,6 +76,8 @@ def test_an_envelope_too_deep_to_be_read_is_taken_as_it_is():
         "0.26s call     tests/test_a.py::test_what_failed",
         "plugins: xdist-3.8.0, timeout-2.4.0",
         "  203|    raise ValueError('Invalid name')".strip(),
+        '{"content": [], "isError": false}',
+        "FAIL",
         "=========== ERRORS ===========",
     ],
 )

@@ -29,11 +29,14 @@ _CHANGE_DIRECTORY = re.compile(r"cd \S{1,200}\s{0,4}(?:&&|;)\s{0,4}")
 _SPACES = re.compile(r"\s+")
 _LONGEST_COMMAND = 240
 _LONGEST_LINE = 300
+_SHORTEST_LINE = 8  # `Error` and `FAIL` alone tell nothing
 _LONGEST_ANSWER = 2_000
 
+_NONE = r"(?!\"?: ?(?:false|null|None|\[\]|\"\"))"  # a field that says there is no error
 # Every alternative starts with a plain letter, so that the scan skips what cannot start one.
 _ERROR = re.compile(
-    r"Error\b|error\b|ERROR|ERR!|Exception\b|FAIL(?:ED|URE)?\b|Fatal\b|fatal\b|FATAL|panic:"
+    rf"Error\b{_NONE}|error\b{_NONE}|ERROR|ERR!|Exception\b|FAIL(?:ED|URE)?\b|Fatal\b|fatal\b"
+    r"|FATAL|panic:"
     r"|Denied|denied|No such file|no such file|Not found|not found|NotFound|Timed? ?out\b(?!-\d)"
     r"|timed? ?out\b(?!-\d)|Cannot |cannot |Unable to|unable to|Refused|refused|Failed|failed"
     r"|Invalid |invalid |Undefined|undefined|Unexpected|unexpected"
@@ -60,6 +63,9 @@ _FAILED_LATER = re.compile(
     r"|\"is_error\": ?true",
     re.MULTILINE,
 )
+# Where a line that is data starts and ends a sentence, a string or, escaped, a line.
+_BREAKS = ("\\n", '"', ". ", "; ")
+_BREAK = re.compile(r"\\{1,8}[nrt]|(?<!\\)\"|[.;](?= )")
 # Names of fields that tell how much came back and how, not what.
 _MEASURE = re.compile(
     r"(?:exit|return|status)_?code|(?:lines?|size|bytes|chars|count|total|length|duration|elapsed"
@@ -138,15 +144,27 @@ def errors_in(text: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     position = 0
     while len(found) < _MOST_ERRORS and (match := _ERROR.search(text, position)):
-        floor = max(0, match.start() - _LONGEST_LINE)
-        start = text.rfind("\n", floor, match.start()) + 1 or floor
-        end = text.find("\n", match.end(), match.end() + _LONGEST_LINE)
-        end = min(len(text), match.end() + _LONGEST_LINE) if end < 0 else end
+        start, end = _line_around(text, match.start(), match.end())
         line = text[start:end].strip()
-        if not _HARMLESS.search(line):
-            found.setdefault(line[: 2 * _LONGEST_LINE])
-        position = end
+        if len(line) >= _SHORTEST_LINE and not _HARMLESS.search(line):
+            found.setdefault(line)
+        position = max(end, match.end())
     return tuple(found)
+
+
+def _line_around(text: str, first: int, stop: int) -> tuple[int, int]:
+    """Return where a line starts and ends; of one too long to keep, the sentence or string."""
+    floor, ceiling = max(0, first - _LONGEST_LINE), min(len(text), stop + _LONGEST_LINE)
+    start, end = text.rfind("\n", floor, first) + 1, text.find("\n", stop, ceiling)
+    if (start or floor == 0) and (end >= 0 or ceiling == len(text)):
+        return start, end if end >= 0 else ceiling
+    if not start:
+        start = max(text.rfind(mark, floor, first) + len(mark) for mark in _BREAKS)
+        start = start if start > floor else text.rfind(" ", floor, first) + 1 or first
+    if end < 0:
+        broken = _BREAK.search(text, stop, ceiling)
+        end = broken.start() if broken else ceiling
+    return start, end
 
 
 def _call(call: Mapping[str, Any]) -> Call:

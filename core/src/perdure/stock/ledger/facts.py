@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 _NOTHING = MessageFacts()
 # More messages than a session sends: what is in a handoff already is not read again.
 _known: Known[MessageFacts] = Known(4_096)
+# How much of something a call asks for, and how long it may take, is nothing to remember.
+_PAGING = re.compile(r"\"(?:offset|limit|head_limit|start_line|end_line|timeout)\": ?\d+")
 _MOST_DECISIONS = 6
 _DECISION_CHARS = (20, 400)
 
@@ -97,7 +100,7 @@ def _of_user(message: Mapping[str, Any], text: str) -> MessageFacts:
 
 def _of_assistant(message: Mapping[str, Any], text: str) -> MessageFacts:
     calls = messages.tool_calls_of(message)
-    arguments = [messages.call_arguments(call) for call in calls]
+    arguments = [_PAGING.sub("", messages.call_arguments(call)) for call in calls]
     return MessageFacts(
         role="assistant",
         statements=tuple(_decisions(text)),
