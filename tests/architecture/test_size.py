@@ -16,8 +16,7 @@ SOURCES = sorted(
 )
 KERNEL = """
     errors messages types protocols transcript hookspec contract budget config/models discovery
-    resolver defaults guards registry history handoff parts serving
-    manager
+    resolver defaults guards registry handoff parts serving manager
 """.split()
 
 

@@ -11,11 +11,11 @@ import asyncio
 import functools
 import threading
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from perdure.errors import PerdureError, StoreError
 from perdure.guards import selected
-from perdure.history import History
 from perdure.messages import is_system
 from perdure.serving import Serving
 from perdure.transcript import View, shortenings
@@ -69,12 +69,11 @@ class EngineSession:
         """Open the session; use `perdure.open_session` instead of calling this."""
         self._parts = parts
         self._lock = threading.RLock()
-        self._compressing = threading.Lock()
         self._model = parts.model
         self._ended = False
         self._usage: Usage | None = None
         self._is_awaiting = False
-        self._history = History(blobs=parts.blobs, store=parts.store, codec=parts.codec)
+        self._history = parts.history
         stored = self._history.snapshot
         state = stored.engine_state if stored.engine == parts.engine else None
         self._serving = Serving(parts, state, self.count_tokens)
@@ -120,12 +119,8 @@ class EngineSession:
         self, view: View | None = None, tools: Sequence[ToolSchema | Mapping[str, Any]] = ()
     ) -> int:
         """Return the tokens of a view (by default the current one) with tool schemas."""
-        counter = self._parts.counter
-        view = self._history.view if view is None else view
-        total = sum(
-            counter.count_message(entry.message, entry.digest) for entry in view.sent.entries()
-        )
-        return total + (counter.count_tools(tools) if tools else 0)
+        sent = (self._history.view if view is None else view).sent
+        return sent.total(self.count_message) + self._parts.counter.count_tools(tools)
 
     def count_message(self, entry: Entry) -> int:
         """Return the tokens of one entry of a view or transcript."""
@@ -133,12 +128,10 @@ class EngineSession:
 
     def budget(self, tools: Sequence[ToolSchema | Mapping[str, Any]] = ()) -> Budget:
         """Return the numbers that decide, for the current model and these tools."""
-        counter = self._parts.counter
-        fixed = counter.count_tools(tools) if tools else 0
-        for entry in self._history.view.sent.entries():
-            if not is_system(entry.message):
-                break
-            fixed += counter.count_message(entry.message, entry.digest)
+        fixed = self._parts.counter.count_tools(tools)
+        sent = self._history.view.sent
+        leading = takewhile(lambda at: is_system(sent[at]), range(len(sent)))
+        fixed += sum(self.count_message(sent.entry(at)) for at in leading)
         return self._parts.budget(self._model, fixed)
 
     def view(self, dialect: str | None = None) -> WireCopy:
@@ -166,7 +159,7 @@ class EngineSession:
                 trigger_tokens=budget.trigger_tokens,
                 hygiene_tokens=budget.hygiene_tokens,
                 context_length=self._model.context_length,
-                compaction_count=self._history.compaction_count,
+                compaction_count=self._history.snapshot.compaction_count,
                 quarantined=self._serving.quarantined,
                 failures=tuple(self._serving.failures),
             )
@@ -242,9 +235,11 @@ class EngineSession:
     def complete_turn(self, outcome: TurnOutcome = TurnOutcome.COMPLETED) -> None:
         """Tell that the agent has finished a turn."""
         with self._lock:
-            told = {"messages": self._history.view, "usage": self._usage, "outcome": outcome}
-            self._hooks.on_turn_complete(self._history.view, self._usage, outcome)
-            self._parts.observers.notify("on_turn_complete", **told)
+            view, usage = self._history.view, self._usage
+            self._hooks.on_turn_complete(view, usage, outcome)
+            self._parts.observers.notify(
+                "on_turn_complete", messages=view, usage=usage, outcome=outcome
+            )
 
     def select_context(
         self, incoming: Message | None = None, dialect: str | None = None
@@ -259,7 +254,7 @@ class EngineSession:
 
     # ---------------------------------------------------------------- compressing
 
-    def compress(
+    def compress(  # noqa: PLR0913 - each is a choice of the host
         self,
         messages: object = None,
         *,
@@ -267,6 +262,7 @@ class EngineSession:
         focus_topic: str | None = None,
         memory_context: str | None = None,
         tools: Sequence[ToolSchema | Mapping[str, Any]] = (),
+        waits: bool | None = None,
     ) -> Compression:
         """Make the context smaller, if there is something to gain.
 
@@ -276,6 +272,8 @@ class EngineSession:
             focus_topic: What should be kept best.
             memory_context: Text of a long-term memory, as data.
             tools: Tool definitions that are sent along; they count.
+            waits: Whether to wait for another holder of the session that is compacting it, for as
+                long as its lease runs, and take over what it commits; by default OVERFLOW does.
 
         Returns:
             Always a `Compression`, true when the list changed. `reason` and `detail` say what
@@ -284,20 +282,31 @@ class EngineSession:
         Raises:
             InputError: The messages cannot be read.
         """
-        if not self._compressing.acquire(blocking=trigger is Trigger.OVERFLOW):
-            return self._outcome(Reason.BUSY, "another compaction of this session is running")
-        try:
+        waits = trigger is Trigger.OVERFLOW if waits is None else waits
+        with self._parts.hold(waits=waits) as is_ours:
+            if not is_ours:
+                return self._outcome(Reason.BUSY, "another compaction of this session is running")
             with self._lock:
-                started = self._parts.clock()
-                found = self.load(messages) if messages is not None else []
-                result = self._compress(
-                    trigger, focus_topic, memory_context, tuple(tools) or tuple(found)
-                )
-                result = replace(result, duration_s=max(0.0, self._parts.clock() - started))
-                self._parts.observers.notify("compressed", compression=result, trigger=trigger)
-                return result
-        finally:
-            self._compressing.release()
+                return self._held(messages, trigger, focus_topic, memory_context, tools)
+
+    def _held(
+        self,
+        messages: object,
+        trigger: Trigger,
+        focus_topic: str | None,
+        memory_context: str | None,
+        tools: Sequence[ToolSchema | Mapping[str, Any]],
+    ) -> Compression:
+        started = self._parts.clock()
+        found = self.load(messages) if messages is not None else []
+        if self._history.catch_up() and trigger is not Trigger.MANUAL:
+            result = self._outcome(Reason.DONE, "another holder of this session has compacted it")
+        else:
+            known = tuple(tools) or tuple(found)
+            result = self._compress(trigger, focus_topic, memory_context, known)
+        result = replace(result, duration_s=max(0.0, self._parts.clock() - started))
+        self._parts.observers.notify("compressed", compression=result, trigger=trigger)
+        return result
 
     def _compress(
         self,
@@ -353,6 +362,7 @@ class EngineSession:
             self._serving.failures.append(str(error))
             reason = Reason.BUSY if error.is_transient else Reason.FAILED
             return self._outcome(reason, str(error), warnings=(str(error),))
+        self._history.catch_up()
         text = "another holder of this session compacted it meanwhile; its view is kept"
         return self._outcome(Reason.BUSY, text)
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
 
-    from perdure.protocols import BlobStore, Clock, Codec, SessionStore, TokenCounter
+    from perdure.protocols import BlobStore, Clock, Codec, SessionHistory, TokenCounter
     from perdure.registry import Observers
     from perdure.types import Budget, ModelInfo, SessionRef, ToolSchema
 
@@ -21,6 +22,7 @@ class SessionParts:
         engines: Makes an engine instance by role: `selected` or `builtin`. The maker is called at
             most once per role.
         budget: Budget for the current model and a number of fixed tokens.
+        hold: Keeps other holders from compacting; see `SessionStore.hold`.
         core_tools: Tools that core offers in every session, and the function that answers them.
         close: Releases stores and workers.
     """
@@ -35,7 +37,8 @@ class SessionParts:
     budget: Callable[[ModelInfo, int], Budget]
     counter: TokenCounter
     blobs: BlobStore
-    store: SessionStore
+    history: SessionHistory
+    hold: Callable[..., AbstractContextManager[bool]]
     codec: Codec
     observers: Observers
     clock: Clock

@@ -9,6 +9,7 @@ from perdure.types import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from perdure.messages import Message
     from perdure.transcript import Entry, Replacement, View
@@ -168,11 +169,18 @@ class Codec(Protocol):
     """Reads and writes the formats of providers."""
 
     def parse(
-        self, messages: object, hint: str = "openai"
+        self, messages: object, hint: str = "openai", *, is_more: bool = False
     ) -> tuple[list[Entry], str, list[Mapping[str, Any]]]:
         """Return entries, name of the format, and tool definitions found in a request body.
 
-        `hint` names the format where the messages leave it open.
+        `hint` names the format where the messages leave it open; `is_more` tells that these follow
+        what was parsed before.
+        """
+
+    def behind_known(self, messages: object) -> tuple[object, list[Mapping[str, Any]]] | None:
+        """Return what follows in a history behind the known part of it, and a body's tools.
+
+        None when the history parts from what is known.
         """
 
     def wire(self, view: View, format_or_dialect: str) -> WireCopy:
@@ -207,5 +215,31 @@ class SessionStore(Protocol):
     def load(self) -> Snapshot | None:
         """Return the stored snapshot, or None for a new session."""
 
+    def newer(self) -> Snapshot | None:
+        """Return what another holder has committed since the last load or save, or None."""
+
     def save(self, snapshot: Snapshot) -> bool:
         """Store the snapshot; False when another holder has moved the session on."""
+
+    def hold(self, *, waits: bool = False) -> AbstractContextManager[bool]:
+        """Keep others from compacting meanwhile; False when one does, after waiting for it."""
+
+
+class SessionHistory(Protocol):
+    """The view of a session; its only writer."""
+
+    view: View
+    format: str
+    snapshot: Snapshot
+
+    def append(self, messages: object) -> int:
+        """Add new messages; returns the transcript position of the first of them."""
+
+    def load(self, messages: object) -> tuple[int, list[Mapping[str, Any]]]:
+        """Take a whole history; returns the first new position and tools of a request body."""
+
+    def catch_up(self) -> bool:
+        """Take over what another holder has committed; False when that changes nothing."""
+
+    def commit(self, made: Iterable[Replacement], *, engine: str, state: Any = None) -> bool:  # noqa: ANN401
+        """Store originals, then the view with `made` in place; False when another was faster."""

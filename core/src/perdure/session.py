@@ -207,7 +207,9 @@ class _Builder:
     ) -> SessionParts:
         from perdure import recall
         from perdure.codec import ProviderCodec
+        from perdure.history import History
 
+        codec = ProviderCodec()
         compression = self._config.context.compression
         return SessionParts(
             session=self._session,
@@ -220,8 +222,9 @@ class _Builder:
             budget=lambda model, fixed: budgets.budget_for(model, compression, fixed_tokens=fixed),
             counter=self._counter,
             blobs=self._blobs,
-            store=self._store,
-            codec=ProviderCodec(),
+            history=History(blobs=self._blobs, store=self._store, codec=codec),
+            hold=self._store.hold,
+            codec=codec,
             observers=Observers(observers, session=self._session),
             clock=time.time,
             core_tools=recall.TOOLS,
