@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, overload
 
@@ -77,13 +77,14 @@ class Entry:
 class _Log:
     """Storage shared by snapshots; grows at the end only."""
 
-    __slots__ = ("chains", "entries", "lock", "memo")
+    __slots__ = ("chains", "entries", "lock", "memo", "swaps")
 
     def __init__(self, entries: list[Entry], chains: list[bytes]) -> None:
         self.entries = entries
         self.chains = chains
         self.lock = threading.Lock()
         self.memo: dict[Any, Any] = {}
+        self.swaps = 0
 
 
 class Transcript(Sequence[Message]):
@@ -151,6 +152,24 @@ class Transcript(Sequence[Message]):
         return self._log.memo
 
     @property
+    def swaps(self) -> int:
+        """How often a held entry gave way to one that differs in marks only."""
+        return self._log.swaps
+
+    def total(self, count: Callable[[Entry], int]) -> int:
+        """Return the sum of a figure over all messages; costs only those added since the last time.
+
+        Args:
+            count: Figure of one entry; always the same one for a transcript.
+        """
+        known, total = self.memo.get("total", (0, 0))
+        if known > self._length:  # an older snapshot of what has grown since
+            known, total = 0, 0
+        total += sum(map(count, self.entries(known)))
+        self.memo["total"] = (self._length, total)
+        return int(total)
+
+    @property
     def head(self) -> str:
         """The chain hash of the whole transcript as hex; of nothing, an empty string."""
         return self.chain(-1) if self._length else ""
@@ -175,6 +194,7 @@ class Transcript(Sequence[Message]):
                 return index
             if new.message != held.message or new.raw is not held.raw:
                 entries[index] = new
+                self._log.swaps += 1
         return limit
 
     def _checked(self, index: int) -> int:

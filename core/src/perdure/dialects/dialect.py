@@ -118,7 +118,7 @@ class _Dialect(ABC):
         memo, key = view.transcript.memo, (self.name, bool(view.replacements), marks)
         base = memo.get(key)
         if base is None or not base.fits(view):
-            base = Made(replacements=view.replacements)
+            base = self._nothing(view)
         if not all(map(self._is_native, view.transcript.entries(len(base)))):
             # A list from another format is written as a whole (ids and images depend on all of
             # it), which is a change of ours like any other.
@@ -127,9 +127,12 @@ class _Dialect(ABC):
             base = memo[key] = self._grown(base, view, stop, marks)
         return self._grown(base, view, len(view.transcript), marks)
 
+    def _nothing(self, view: View) -> Made:
+        return Made(replacements=view.replacements, swaps=view.transcript.swaps)
+
     def _made_anew(self, view: View, marks: int) -> Made:
         """Return the whole copy of a view, repaired wherever it needs it."""
-        base = Made(replacements=view.replacements)
+        base = self._nothing(view)
         return self._grown(base, view, len(view.transcript), marks, everywhere=True)
 
     def _grown(
@@ -148,7 +151,8 @@ class _Dialect(ABC):
         validator = self._validator_beside(system, marks) if old is None else old.copy()
         problems = [problem for message in request.messages for problem in validator.feed(message)]
         return Made(
-            entries=view.transcript.entries(0, stop),
+            length=stop,
+            swaps=base.swaps,
             replacements=view.replacements,
             messages=[*base.messages, *request.messages],
             system=system,

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from perdure.messages import is_result, tool_calls_of
 
 if TYPE_CHECKING:
     from perdure.dialects.problem import Notes, Problem, Validator
-    from perdure.transcript import Entry, Replacement, Transcript, View
+    from perdure.transcript import Replacement, Transcript, View
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,7 +22,8 @@ class Made:
     """The wire copy of the first entries of a transcript.
 
     Attributes:
-        entries: The transcript entries that were read; as many as the copy covers.
+        length: Transcript entries that the copy covers.
+        swaps: `Transcript.swaps` when they were read.
         replacements: Those of the view.
         messages: Messages in the provider's shape.
         system: What stands beside the messages.
@@ -32,7 +32,8 @@ class Made:
         notes: What was repaired.
     """
 
-    entries: list[Entry] = field(default_factory=list)
+    length: int = 0
+    swaps: int = 0
     replacements: tuple[Replacement, ...] = ()
     messages: list[dict[str, Any]] = field(default_factory=list)
     system: Any | None = None
@@ -42,7 +43,7 @@ class Made:
 
     def __len__(self) -> int:
         """Return how many transcript entries are covered."""
-        return len(self.entries)
+        return self.length
 
     def judged(self) -> list[Problem]:
         """Return what is wrong, also if the list ends here."""
@@ -51,11 +52,11 @@ class Made:
     def fits(self, view: View) -> bool:
         """Return whether the view starts with what the copy was made of.
 
-        Looks at every entry, since a host that moves its cache marks puts a new one in its place.
+        A host that moves its cache marks puts a new entry in the place of one that was read.
         """
-        if self.replacements != view.replacements or len(self) > len(view.transcript):
+        if self.replacements is not view.replacements and self.replacements != view.replacements:
             return False
-        return all(map(is_, self.entries, view.transcript.entries(0, len(self))))
+        return len(self) <= len(view.transcript) and self.swaps == view.transcript.swaps
 
 
 def settled(view: View, start: int) -> int:
