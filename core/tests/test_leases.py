@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -83,26 +84,26 @@ def test_every_lease_has_a_higher_number(state):
     assert numbers == sorted(set(numbers))
 
 
-def _hold_forever(directory, ready):
-    store = bound_store(directory, "s")
-    with store.hold():
-        ready.set()
-        time.sleep(60)
+_HOLDER = """
+import sys, time
+from pathlib import Path
+from perdure.state import bound_store
+with bound_store(Path(sys.argv[1]), "s").hold():
+    print("held", flush=True)
+    time.sleep(60)
+"""
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
 def test_lease_of_a_killed_process_is_free_at_once(tmp_path):
-    context = multiprocessing.get_context("spawn")
-    ready = context.Event()
-    process = context.Process(target=_hold_forever, args=(tmp_path, ready))
-    process.start()
-    assert ready.wait(30)
-    store = bound_store(tmp_path, "s")
-    with store.hold() as is_ours:
-        assert not is_ours
+    command = [sys.executable, "-c", _HOLDER, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "held\n"
+        store = bound_store(tmp_path, "s")
+        with store.hold() as is_ours:
+            assert not is_ours
 
-    os.kill(process.pid, signal.SIGKILL)
-    process.join()
+        process.kill()
 
     with store.hold() as is_ours:
         assert is_ours
